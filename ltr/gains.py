@@ -1,0 +1,138 @@
+"""Gains: what a document of grade y is worth. The only home of this fact, for metrics and surrogates alike."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+
+class Gain(Protocol):
+    """A value (frozen dataclass) that turns labels [...] into gains [...] >= 0, non-decreasing in the label."""
+
+    @property
+    def word(self) -> str: ...  # how a metric's name spells it
+
+    @property
+    def formula(self) -> str: ...  # how a convention string spells it
+
+    def __call__(self, relevance: Tensor) -> Tensor: ...
+
+    def relative(self, relevance: Tensor) -> Tensor: ...  # [B, L] gains over a positive constant per list, at most 1
+
+
+@dataclass(frozen=True)
+class Exp2:
+    """2^y - 1, the default. Example: ``Exp2()(torch.tensor([0.0, 1.0, 3.0]))`` is 0, 1, 7."""
+
+    word = "exp2"
+    formula = "2^y-1"
+
+    def __call__(self, relevance: Tensor) -> Tensor:
+        return torch.exp2(relevance) - 1
+
+    def relative(self, relevance: Tensor) -> Tensor:
+        """Gains of a list over 2^max(y): finite for labels of any size."""
+        top = relevance.amax(-1, keepdim=True) if relevance.shape[-1] else relevance
+        return torch.exp2(relevance - top) - torch.exp2(-top)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """y itself, as in trec_eval, scikit-learn and torchmetrics."""
+
+    word = "linear"
+    formula = "y"
+
+    def __call__(self, relevance: Tensor) -> Tensor:
+        return relevance
+
+    def relative(self, relevance: Tensor) -> Tensor:
+        return _over_largest(self(relevance))
+
+
+@dataclass(frozen=True)
+class Binary:
+    """1 from the threshold on, else 0."""
+
+    threshold: float = 1.0
+
+    @property
+    def word(self) -> str:
+        return f"binary{number(self.threshold)}"
+
+    @property
+    def formula(self) -> str:
+        return f"[y>={number(self.threshold)}]"
+
+    def __call__(self, relevance: Tensor) -> Tensor:
+        return (relevance >= self.threshold).to(relevance.dtype)
+
+    def relative(self, relevance: Tensor) -> Tensor:
+        return self(relevance)
+
+
+@dataclass(frozen=True)
+class Table:
+    """gains[y] for whole labels y = 0, 1, ...; a label that is not in the table is an error.
+
+    Example:
+        >>> Table((0, 1, 3, 7, 100))(torch.tensor([4.0, 0.0])).tolist()
+        [100.0, 0.0]
+    """
+
+    gains: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gains", tuple(float(gain) for gain in self.gains))
+        if not self.gains or self.gains[0] < 0 or list(self.gains) != sorted(self.gains):
+            raise ValueError(f"gain table: wanted numbers >= 0 that never fall, got {list(self.gains)}")
+
+    @property
+    def word(self) -> str:
+        return "table" + "_".join(map(number, self.gains))
+
+    @property
+    def formula(self) -> str:
+        return "table(" + ",".join(map(number, self.gains)) + ")"
+
+    def __call__(self, relevance: Tensor) -> Tensor:
+        index = relevance.round().long()
+        if relevance.device.type == "cpu":
+            strange = (relevance != index) | (index >= len(self.gains))
+            if strange.any():
+                label = relevance[strange][0].item()
+                raise ValueError(f"gain table: wanted whole labels 0 to {len(self.gains) - 1}, got {number(label)}")
+        table = torch.tensor(self.gains, dtype=relevance.dtype, device=relevance.device)
+        return table[index.clamp(0, len(self.gains) - 1)]
+
+    def relative(self, relevance: Tensor) -> Tensor:
+        return _over_largest(self(relevance))
+
+
+def number(value: float) -> str:
+    """The shortest text that reads back as the same number, without a trailing ``.0``."""
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
+
+
+def _over_largest(gains: Tensor) -> Tensor:
+    if not gains.shape[-1]:
+        return gains
+    largest = gains.amax(-1, keepdim=True)
+    return gains / torch.where(largest > 0, largest, 1.0)
+
+
+def read(word: str) -> Gain | None:
+    """The gain that a metric's name spells as ``word``, or None when it spells none."""
+    if word == "exp2":
+        return Exp2()
+    if word == "linear":
+        return Linear()
+    if match := re.fullmatch(r"binary([\d.e+]+)", word):
+        return Binary(float(match[1]))
+    if match := re.fullmatch(r"table([\d._e+]+)", word):
+        return Table(tuple(map(float, match[1].split("_"))))
+    return None

@@ -1,0 +1,129 @@
+"""What a surrogate believes of a metric, beside what is true on the same lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ltr.lists import check_lists, exact_dtype
+from ltr.losses import Surrogate
+from ltr.metrics import RankingMetric
+
+
+@torch.no_grad()
+def columns(
+    surrogate: Surrogate, target: RankingMetric, scores: Tensor, relevance: Tensor, mask: Tensor | None = None
+) -> dict[str, Tensor]:
+    """Per list [B], in float64: the loss, the belief, and the exact values to set it against.
+
+    Args:
+        surrogate: the loss that is trained on.
+        target: the metric that is reported.
+        scores: [B, L], any real unit.
+        relevance: [B, L], labels >= 0.
+        mask: [B, L], True for a real document.
+
+    Returns:
+        loss; belief (an approximation's estimate, a bound's certificate, NaN for neither); aim and target, the exact
+        values of the surrogate's own aim and of the reported metric (the aim is the target for neither); aim_floor
+        and floor, the same for a random order; ceiling, the target of the ideal order; counted, 0 for a list that gap
+        statistics leave out: undefined for either metric, or all of its labels equal.
+
+    Example:
+        >>> from ltr.losses import ApproxMetric
+        >>> from ltr.metrics import NDCG
+        >>> scores, labels = torch.tensor([[0.1, 0.0, 0.3]]), torch.tensor([[2.0, 0.0, 1.0]])
+        >>> found = columns(ApproxMetric("ndcg@1"), NDCG(k=1), scores, labels)
+        >>> {name: round(found[name].item(), 3) for name in ("belief", "aim", "target")}
+        {'belief': 0.746, 'aim': 0.797, 'target': 0.333}
+    """
+    scores, relevance, mask = check_lists(scores, relevance, mask)
+    scores = scores.to(exact_dtype(scores.device))
+    relevance = relevance.to(scores.dtype)
+    aim = surrogate.aim or target
+    belief = surrogate.estimate(scores, relevance, mask)
+    if belief is None:
+        belief = surrogate.certificate(scores, relevance, mask)
+    highest = relevance.masked_fill(~mask, -torch.inf).amax(1)
+    lowest = relevance.masked_fill(~mask, torch.inf).amin(1)
+    counted = target.defined(relevance, mask) & aim.defined(relevance, mask) & (highest > lowest)
+    exact = target.exact(scores, relevance, mask)
+    floor = target.floor(relevance, mask)
+    return {
+        "loss": surrogate(scores, relevance, mask).to(scores.dtype),
+        "belief": torch.full_like(exact, torch.nan) if belief is None else belief.to(scores.dtype),
+        "aim": exact if aim == target else aim.exact(scores, relevance, mask),
+        "target": exact,
+        "aim_floor": floor if aim == target else aim.floor(relevance, mask),
+        "floor": floor,
+        "ceiling": target.ceiling(relevance, mask),
+        "counted": counted.to(scores.dtype),
+    }
+
+
+def summarise(
+    surrogate: Surrogate, target: RankingMetric, columns: Mapping[str, NDArray[np.float64]]
+) -> dict[str, Any]:
+    """One row of the gap over the lists that count: means, bias and spread, each in the unit that the row names.
+
+    The gap is ``estimate - exact`` for an approximation (signed), ``exact - certificate`` for a bound (never below 0),
+    and not formed for neither. ``gap_aim`` sets the belief against the surrogate's own aim, ``gap_target`` against
+    the reported metric; ``gap_abs``, ``gap_sd`` and ``gap_p95`` are the mean, the standard deviation and the 95th
+    percentile over lists of (the absolute value of) ``gap_aim``. ``vacuous``: a certificate whose mean lies below
+    that of a random order, which guarantees nothing.
+
+    Args:
+        surrogate: the loss that is trained on.
+        target: the metric that is reported.
+        columns: [Q] arrays as ``columns`` gives them, over all lists.
+
+    Example:
+        >>> from ltr.losses import MSE
+        >>> from ltr.metrics import NDCG
+        >>> found = columns(MSE(), NDCG(), torch.tensor([[0.3, 0.1]]), torch.tensor([[1.0, 0.0]]))
+        >>> row = summarise(MSE(), NDCG(), {name: value.numpy() for name, value in found.items()})
+        >>> row["kind"], row["target_value"], row["gap_aim"], row["lists"]
+        ('neither', 1.0, None, 1)
+    """
+    kept = columns["counted"] > 0
+    values = {name: np.asarray(column)[kept] for name, column in columns.items()}
+    sign = -1.0 if surrogate.kind == "bound" else 1.0
+    gap = sign * (values["belief"] - values["aim"])
+    aim = surrogate.aim
+    row: dict[str, Any] = {
+        "surrogate": type(surrogate).__name__,
+        "kind": surrogate.kind,
+        "aim": aim.name if aim else None,
+        "target": target.name,
+        "lists": int(kept.sum()),
+        "left_out": int((~kept).sum()),
+        "loss": _mean(values["loss"]),
+        "loss_unit": surrogate.unit,
+        "target_value": _mean(values["target"]),
+        "floor": _mean(values["floor"]),
+        "ceiling": _mean(values["ceiling"]),
+    }
+    believed: dict[str, Any] = {
+        "belief": _mean(values["belief"]),
+        "aim_value": _mean(values["aim"]),
+        "aim_floor": _mean(values["aim_floor"]),
+        "gap_aim": _mean(gap),
+        "gap_target": _mean(sign * (values["belief"] - values["target"])),
+        "gap_abs": _mean(np.abs(gap)),
+        "gap_sd": float(gap.std(ddof=1)) if len(gap) > 1 else None,
+        "gap_p95": float(np.quantile(np.abs(gap), 0.95)) if len(gap) else None,
+    }
+    if aim is None:
+        return row | dict.fromkeys(believed) | {"gap_says": None, "vacuous": None}
+    says = "exact - certificate" if surrogate.kind == "bound" else "estimate - exact"
+    empty = surrogate.kind == "bound" and bool(kept.any()) and believed["belief"] < believed["aim_floor"]
+    return row | believed | {"gap_says": says, "vacuous": empty}
+
+
+def _mean(values: NDArray[np.float64]) -> float | None:
+    return float(values.mean()) if len(values) else None

@@ -1,0 +1,69 @@
+"""Does a falling loss mean a rising metric? Over the states that a training passes through."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+def concordance(loss: ArrayLike, metric: ArrayLike, *, larger_is_better: bool = True, seed: int = 0) -> dict[str, Any]:
+    """How well a surrogate's loss orders the states of a training by the metric: for surrogates of any kind.
+
+    Args:
+        loss: [T, Q] loss of query q at state t, over the queries that count at every state.
+        metric: [T, Q] exact metric of the same.
+        larger_is_better: the direction of the metric.
+        seed: of the random split of the queries into two halves.
+
+    Returns:
+        tau, Kendall's tau-b between -mean loss and mean metric; discordance, (1 - tau) / 2; regret, in units of the
+        metric: the best state's metric minus that of the state with the lowest loss, the state chosen on one half of
+        the queries and both values taken on the other, averaged over the two ways; residual, in units of the metric:
+        mean |metric - best non-increasing function of the loss|; validations, T. None where fewer than two states,
+        or no variation, leave nothing to say.
+
+    Raises:
+        ValueError: the two shapes differ or are not [T, Q].
+
+    Example:
+        >>> found = concordance([[3.0, 3.0], [2.0, 2.0], [1.0, 1.0]], [[0.1, 0.1], [0.2, 0.2], [0.3, 0.3]])
+        >>> found["tau"], found["regret"], found["validations"]
+        (1.0, 0.0, 3)
+    """
+    from scipy.optimize import isotonic_regression  # late: scipy.stats takes most of a second to import
+    from scipy.stats import kendalltau
+
+    losses, metrics = np.asarray(loss, dtype=np.float64), np.asarray(metric, dtype=np.float64)
+    if losses.shape != metrics.shape or losses.ndim != 2:
+        raise ValueError(
+            f"loss and metric must have one shape, [states, queries]; got {losses.shape} and {metrics.shape}"
+        )
+    states, queries = losses.shape
+    better = metrics if larger_is_better else -metrics
+    nothing = {"tau": None, "discordance": None, "regret": None, "residual": None, "validations": states}
+    if states < 2 or not queries or not np.isfinite(losses).all() or not np.isfinite(better).all():
+        return nothing
+    mean_loss, mean_metric = losses.mean(1), better.mean(1)
+    tau = float(kendalltau(-mean_loss, mean_metric).statistic) if np.ptp(mean_loss) and np.ptp(mean_metric) else nan
+    order = np.argsort(mean_loss, kind="stable")
+    fitted = isotonic_regression(mean_metric[order], increasing=False).x
+    return {
+        "tau": None if np.isnan(tau) else tau,
+        "discordance": None if np.isnan(tau) else (1 - tau) / 2,
+        "regret": _regret(losses, better, seed) if queries > 1 else None,
+        "residual": float(np.abs(mean_metric[order] - fitted).mean()),
+        "validations": states,
+    }
+
+
+def _regret(losses: np.ndarray[Any, Any], better: np.ndarray[Any, Any], seed: int) -> float:
+    shuffled = np.random.default_rng(seed).permutation(losses.shape[1])
+    halves = shuffled[: len(shuffled) // 2], shuffled[len(shuffled) // 2 :]
+    regrets = []
+    for chosen_on, judged_on in (halves, halves[::-1]):
+        value = better[:, judged_on].mean(1)
+        regrets.append(value.max() - value[losses[:, chosen_on].mean(1).argmin()])
+    return float(np.mean(regrets))

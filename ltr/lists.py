@@ -1,0 +1,82 @@
+"""Batches of ranked lists: padding, masks, and the one check that every metric and surrogate makes at its door."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class ListBatch(NamedTuple):
+    """A padded batch of B lists of at most L documents with F features each.
+
+    A NamedTuple, since Lightning moves those between devices and refuses frozen dataclasses.
+    """
+
+    features: Tensor  # [B, L, F] float, 0 where padded
+    relevance: Tensor  # [B, L] float >= 0, 0 where padded
+    mask: Tensor  # [B, L] bool, True = a real document
+    query: Tensor  # [B] int64, index into the data set's query ids
+    weight: Tensor  # [B] float, one weight a list
+
+
+def check_lists(
+    scores: Any, relevance: Any, mask: Any = None, *, finite_scores: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Read scores, relevance and mask as three [B, L] tensors, with 0 in the padded places.
+
+    A single list [L] is read as [1, L]; half precision is lifted to float32, since ranks and sums need it.
+    Values are looked at on the CPU only, so that nothing waits for an accelerator.
+
+    Args:
+        scores: [B, L] or [L], one score a document, any real unit.
+        relevance: the same shape, labels >= 0.
+        mask: the same shape, True for a real document; all real when None.
+        finite_scores: refuse NaN scores too (exact metrics do).
+
+    Raises:
+        ValueError: shapes differ, a label is NaN or negative, or a score is NaN where that is refused.
+
+    Example:
+        >>> scores, relevance, mask = check_lists([0.3, 0.1], [1, 0])
+        >>> scores.shape, mask.tolist()
+        (torch.Size([1, 2]), [[True, True]])
+    """
+    scores, relevance = torch.as_tensor(scores), torch.as_tensor(relevance)
+    relevance = relevance.to(scores.device)
+    mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else torch.as_tensor(mask, device=scores.device)
+    if not scores.shape == relevance.shape == mask.shape or scores.dim() not in (1, 2):
+        raise ValueError(
+            "scores, relevance and mask must have one shape, [lists, documents] or [documents]; got "
+            f"{list(scores.shape)}, {list(relevance.shape)} and {list(mask.shape)}"
+        )
+    if scores.dim() == 1:
+        scores, relevance, mask = scores[None], relevance[None], mask[None]
+    mask = mask.bool()
+    scores, relevance = _real(scores), _real(relevance)
+    if scores.device.type == "cpu" and not torch.compiler.is_compiling():
+        _refuse(torch.isnan(relevance) & mask, relevance, "relevance must be a number")
+        _refuse((relevance < 0) & mask, relevance, "relevance must not be negative")
+        if finite_scores:
+            _refuse(torch.isnan(scores) & mask, scores, "scores must be numbers")
+    return scores.masked_fill(~mask, 0.0), relevance.masked_fill(~mask, 0.0), mask
+
+
+def exact_dtype(device: torch.device) -> torch.dtype:
+    """float64, in which exact metrics are summed; float32 on devices that have no other (Apple's)."""
+    return torch.float32 if device.type == "mps" else torch.float64
+
+
+def _real(values: Tensor) -> Tensor:
+    if values.dtype in (torch.float32, torch.float64):
+        return values
+    return values.to(torch.float32 if values.is_floating_point() else exact_dtype(values.device))
+
+
+def _refuse(wrong: Tensor, values: Tensor, rule: str) -> None:
+    if wrong.any():
+        row, column = wrong.nonzero()[0].tolist()
+        count = int(wrong.sum())
+        more = f", and {count - 1} more" if count > 1 else ""
+        raise ValueError(f"{rule}: list {row}, document {column} has {values[row, column].item():g}{more}")

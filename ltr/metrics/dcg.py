@@ -1,0 +1,50 @@
+"""DCG: the sum of discounted gains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from torch import Tensor
+
+from ltr.discounts import Discount, Log2
+from ltr.gains import Exp2, Gain
+from ltr.metrics.base import RankingMetric, linear_swap_deltas
+from ltr.ranking import Ranking
+
+
+@dataclass(frozen=True)
+class DCG(RankingMetric):
+    """Discounted cumulative gain: sum over the first k places of gain(label) * discount(rank).
+
+    Source: Jarvelin, Kekalainen (2002), Cumulated gain-based evaluation of IR techniques; gain 2^y - 1: Burges (2005).
+    Assumes a reader who goes down the list and is ever less likely to reach the next result. Not bounded by 1.
+
+    Args:
+        k: the cutoff, the full list when None.
+        gain: what a grade is worth.
+        discount: what a place is worth.
+
+    Example:
+        >>> round(DCG(k=5)([5, 4, 3, 2, 1], [3, 1, 2, 0, 3]).item(), 3)
+        11.839
+    """
+
+    base: ClassVar[str] = "dcg"
+    bounded: ClassVar[bool] = False
+
+    gain: Gain = field(default=Exp2())
+    discount: Discount = field(default=Log2())
+
+    def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        return (self._worth(ranking, relevance) * ranking.mean(self.discount, self.k)).sum(-1)
+
+    @property
+    def document_gain(self) -> Gain:
+        return self.gain
+
+    def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
+        return linear_swap_deltas(ranking, self._worth(ranking, relevance), self.discount, self.k, rows)
+
+    def _worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        return self.gain(relevance.to(ranking.position.dtype)) * ranking.mask

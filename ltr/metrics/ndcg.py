@@ -1,0 +1,68 @@
+"""NDCG: DCG over the DCG of the ideal order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from ltr.discounts import Discount, Log2
+from ltr.gains import Exp2, Gain
+from ltr.metrics.base import RankingMetric, linear_swap_deltas
+from ltr.ranking import Ranking, exact_ranking
+
+
+@dataclass(frozen=True)
+class NDCG(RankingMetric):
+    """Normalised discounted cumulative gain: DCG@k / DCG@k of the documents in order of their labels.
+
+    Source: Jarvelin, Kekalainen (2002); gain 2^y - 1: Burges (2005). Undefined for a list without any gain.
+    Assumes a reader who goes down the list and is ever less likely to reach the next result.
+
+    Args:
+        k: the cutoff of both DCGs, the full list when None.
+        gain: what a grade is worth.
+        discount: what a place is worth.
+        short: "keep", or "zero" where a list of fewer than k documents scores 0 (the official LETOR scripts).
+
+    Example:
+        >>> round(NDCG(k=5)([5, 4, 3, 2, 1], [3, 1, 2, 0, 3]).item(), 3)
+        0.887
+        >>> NDCG(k=5).convention
+        'ndcg@5 gain=2^y-1 discount=1/log2(1+r) ties=average empty=skip'
+    """
+
+    base: ClassVar[str] = "ndcg"
+
+    gain: Gain = field(default=Exp2())
+    discount: Discount = field(default=Log2())
+    short: Literal["keep", "zero"] = field(default="keep", metadata={"word": {"zero": "short0"}, "quiet": True})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.short not in ("keep", "zero"):
+            raise ValueError(f"ndcg: short must be keep or zero; got {self.short!r}")
+
+    def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        gain, scale = self._worth(ranking, relevance)
+        dcg = (gain * ranking.mean(self.discount, self.k)).sum(-1)
+        return dcg / torch.where(scale > 0, scale, 1)
+
+    @property
+    def document_gain(self) -> Gain:
+        return self.gain
+
+    def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
+        gain, scale = self._worth(ranking, relevance)
+        gain = gain / torch.where(scale > 0, scale, 1)[:, None]
+        return linear_swap_deltas(ranking, gain, self.discount, self.k, rows)
+
+    def _worth(self, ranking: Ranking, relevance: Tensor) -> tuple[Tensor, Tensor]:
+        """[B, L] gains and [B] the ideal DCG, in one unit per list that cannot overflow."""
+        gain = self.gain.relative(relevance.to(ranking.position.dtype) * ranking.mask) * ranking.mask
+        ideal = exact_ranking(gain, ranking.mask, "stable").mean(self.discount, self.k)
+        if self.short == "zero" and self.k is not None:
+            gain = gain * (ranking.mask.sum(-1, keepdim=True) >= self.k)
+        return gain, (gain * ideal).sum(-1)

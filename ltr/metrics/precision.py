@@ -1,0 +1,63 @@
+"""Precision: the share of relevant documents among the first k."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, Self
+
+import torch
+from torch import Tensor
+
+from ltr.gains import Binary, Gain
+from ltr.metrics.base import RankingMetric, check_threshold, linear_swap_deltas, threshold_field
+from ltr.ranking import Ranking
+
+
+@dataclass(frozen=True)
+class Precision(RankingMetric):
+    """Precision at k: relevant documents among the first k, over k (over the list's length without a cutoff).
+
+    Source: the oldest measure of all; the divisor k is trec_eval's. Undefined for a list with nothing relevant.
+    Assumes a reader who looks at exactly k results and does not care about their order.
+
+    Args:
+        k: the cutoff.
+        threshold: the lowest label that is relevant.
+        divisor: "k", or "min" for min(k, documents), by which short lists score higher.
+
+    Example:
+        >>> Precision(k=5)([5, 4, 3, 2, 1], [0, 1, 0, 0, 1]).item()
+        0.4
+    """
+
+    base: ClassVar[str] = "precision"
+
+    threshold: float = threshold_field()
+    divisor: Literal["k", "min"] = field(default="k", metadata={"formula": {"min": "min(k,n)"}})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_threshold(self, self.threshold)
+        if self.divisor not in ("k", "min"):
+            raise ValueError(f"precision: divisor must be k or min; got {self.divisor!r}")
+
+    def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        return (self._worth(ranking, relevance) * ranking.within(self.k)).sum(-1)
+
+    @property
+    def document_gain(self) -> Gain:
+        return Binary(self.threshold)
+
+    def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
+        return linear_swap_deltas(ranking, self._worth(ranking, relevance), torch.ones_like, self.k, rows)
+
+    def uncut(self) -> Self:
+        """Itself: without its cutoff it would not depend on the ranking."""
+        return self
+
+    def _worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        relevant = ((relevance >= self.threshold) & ranking.mask).to(ranking.position.dtype)
+        length = ranking.mask.sum(-1, keepdim=True).clamp(min=1)
+        if self.k is None:
+            return relevant / length
+        return relevant / (length.clamp(max=self.k) if self.divisor == "min" else self.k)

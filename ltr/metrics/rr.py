@@ -1,0 +1,66 @@
+"""RR: one over the rank of the first relevant document. Its mean over lists is MRR, hence the name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from ltr.discounts import Reciprocal
+from ltr.gains import Binary, Gain
+from ltr.metrics.base import RankingMetric, check_threshold, threshold_field
+from ltr.ranking import Ranking
+
+
+@dataclass(frozen=True)
+class RR(RankingMetric):
+    """Reciprocal rank: 1 / rank of the first relevant document, 0 when that lies beyond k; named mrr.
+
+    Source: Kantor, Voorhees (2000), The TREC-5 confusion track. Undefined for a list with nothing relevant.
+    Assumes a reader who wants one answer and stops at it.
+
+    Args:
+        k: the cutoff, the full list when None.
+        threshold: the lowest label that is relevant.
+
+    Example:
+        >>> RR()([3, 2, 1], [0, 1, 2]).item()
+        0.5
+    """
+
+    base: ClassVar[str] = "mrr"
+
+    threshold: float = threshold_field()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_threshold(self, self.threshold)
+
+    def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        return ranking.first(relevance >= self.threshold, Reciprocal(), self.k)
+
+    @property
+    def document_gain(self) -> Gain:
+        return Binary(self.threshold)
+
+    def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
+        """A pair matters only where its relevant document is the first, or its other one stands above the first."""
+        ranking = ranking.by_index()
+        relevant = (relevance >= self.threshold) & ranking.mask
+        place = torch.where(relevant, ranking.position, torch.inf)
+        top = place.topk(min(2, place.shape[1]), 1, largest=False).values
+        first, second = top[:, :1], top[:, 1:] if top.shape[1] > 1 else torch.full_like(top, torch.inf)
+        others = torch.where(place == first, second, first)  # [B, L] the first relevant place without this document
+        rows = torch.arange(place.shape[1], device=place.device).expand(place.shape) if rows is None else rows
+        mine, at = relevant.gather(1, rows)[:, :, None], ranking.position.gather(1, rows)[:, :, None]
+        theirs, there = relevant[:, None], ranking.position[:, None]
+        after = torch.where(
+            mine, torch.minimum(there, others.gather(1, rows)[:, :, None]), torch.minimum(at, others[:, None])
+        )
+        both = (ranking.mask.gather(1, rows)[:, :, None] & ranking.mask[:, None]) & (mine != theirs)
+        return torch.where(both, self._worth(after) - self._worth(first)[:, :, None], 0)
+
+    def _worth(self, rank: Tensor) -> Tensor:
+        return 1 / rank if self.k is None else (rank <= self.k) / rank

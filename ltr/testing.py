@@ -1,0 +1,298 @@
+"""The contract that every metric and every surrogate is held to, yours included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import permutations, product
+
+import torch
+from torch import Tensor
+from torch.autograd.gradcheck import GradcheckError, gradcheck
+
+from ltr.losses import Surrogate
+from ltr.metrics import RankingMetric
+from ltr.ranking import exact_ranking
+
+Lists = tuple[Tensor, Tensor, Tensor]  # scores, relevance, mask
+
+
+def check_surrogate(
+    surrogate: Surrogate, *, labels: tuple[float, ...] = (0, 1, 2, 3, 4), sharpen: float = 1e6, seed: int = 0
+) -> list[str]:
+    """Hold a surrogate to the contract; returns the names of the checks that it passed.
+
+    One loss per list; unchanged by padding, document order, batch mates and (where ``shift_invariant``) a common
+    score shift; finite values and gradients for scores up to 1e4 either way; zero with a live graph for a list
+    without documents, and for an approximation or bound also for one without an answer; nothing flows into padding;
+    gradients equal finite differences in float64; an approximation equals its aim once scores are sharpened, and its
+    loss is 1 - estimate; a bound's certificate never lies above its aim.
+
+    Args:
+        surrogate: the one to check.
+        labels: the labels to draw from, those that the surrogate is made for.
+        sharpen: the factor on the scores that takes an approximation to its limit.
+        seed: of the random lists.
+
+    Raises:
+        AssertionError: which check failed, with the values.
+
+    Example:
+        >>> from ltr.losses import ListNet
+        >>> check_surrogate(ListNet())[:2]
+        ['one loss a list', 'padding changes nothing']
+    """
+    generator = torch.Generator().manual_seed(seed)
+    passed = []
+    for name, check in _surrogate_checks(surrogate, labels, sharpen, generator):
+        try:
+            check()
+        except AssertionError as error:
+            raise AssertionError(f"{type(surrogate).__name__}: {name}: {error}") from None
+        passed.append(name)
+    return passed
+
+
+def check_metric(metric: RankingMetric, *, labels: tuple[float, ...] = (0, 1, 2, 3), seed: int = 0) -> list[str]:
+    """Hold a metric to the contract; returns the names of the checks that it passed.
+
+    One value per list, in [0, 1] where ``bounded``; unchanged by padding, document order, and a shift or positive
+    scaling of the scores; with averaged ties, the mean over all orders of the tied documents; floor and ceiling are
+    the mean and the best over all orders; ``swap_deltas`` is the metric after the swap minus before, and does not
+    vanish for equal scores; lists without an answer are 0; NaN scores are refused, infinite ones are not; labels of
+    any number type give the same; one value means one name.
+
+    Args:
+        metric: the one to check.
+        labels: the labels to draw from.
+        seed: of the random lists.
+
+    Raises:
+        AssertionError: which check failed, with the values.
+
+    Example:
+        >>> from ltr.metrics import NDCG
+        >>> len(check_metric(NDCG(k=3)))
+        11
+    """
+    generator = torch.Generator().manual_seed(seed)
+    passed = []
+    for name, check in _metric_checks(metric, labels, generator):
+        try:
+            check()
+        except AssertionError as error:
+            raise AssertionError(f"{metric.name}: {name}: {error}") from None
+        passed.append(name)
+    return passed
+
+
+Checks = Iterator[tuple[str, Callable[[], None]]]
+
+
+def _surrogate_checks(
+    surrogate: Surrogate, labels: tuple[float, ...], sharpen: float, generator: torch.Generator
+) -> Checks:
+    scores, relevance, mask = _lists(generator, labels, lists=6, longest=9)
+    loss = surrogate(scores, relevance, mask)
+
+    def shape() -> None:
+        assert loss.shape == (6,), f"wanted one loss for each of 6 lists, got the shape {list(loss.shape)}"
+
+    def padding() -> None:
+        garbage = torch.full((6, 3), 7.0, dtype=scores.dtype)
+        wide = (torch.cat([scores, garbage], 1), torch.cat([relevance, garbage], 1))
+        _same(surrogate(*wide, torch.cat([mask, garbage < 0], 1)), loss)
+
+    def order() -> None:
+        shuffle = torch.rand(scores.shape, generator=generator).argsort(1)
+        _same(surrogate(*(each.gather(1, shuffle) for each in (scores, relevance, mask))), loss)
+
+    def mates() -> None:
+        for i in range(len(scores)):
+            one = mask[i]
+            _same(surrogate(scores[i : i + 1, one], relevance[i : i + 1, one], mask[i : i + 1, one]), loss[i : i + 1])
+
+    def shift() -> None:
+        if surrogate.shift_invariant:
+            _same(surrogate(scores + 3, relevance, mask), loss)
+
+    def extremes() -> None:
+        for dtype, size in product((torch.float32, torch.float64), (1e-6, 1.0, 1e4)):
+            for sign in (1, -1):
+                worst = torch.where(torch.rand(scores.shape, generator=generator) < 0.5, sign * size, -sign * size)
+                _finite(surrogate, worst.to(dtype), relevance.to(dtype), mask)
+            _finite(surrogate, torch.full_like(scores, size, dtype=dtype), relevance.to(dtype), mask)
+
+    def silent() -> None:
+        nothing = torch.zeros_like(mask)
+        value, _ = _finite(surrogate, scores, relevance, nothing)
+        assert (value == 0).all(), f"wanted 0 for lists without documents, got {value.tolist()}"
+        if surrogate.kind != "neither":
+            value, _ = _finite(surrogate, scores, torch.zeros_like(relevance), mask)
+            assert (value == 0).all(), f"wanted 0 where the aim has no answer, got {value.tolist()}"
+        for label in labels:
+            _finite(surrogate, scores, torch.full_like(relevance, label), mask)
+
+    def pads_get_nothing() -> None:
+        _, gradient = _finite(surrogate, scores, relevance, mask)
+        assert (gradient[~mask] == 0).all(), f"the gradient flows into padding: {gradient[~mask].tolist()}"
+
+    def gradient() -> None:
+        leaf = scores.clone().requires_grad_()
+        try:
+            gradcheck(lambda s: surrogate(s, relevance, mask), leaf)
+        except GradcheckError as error:
+            raise AssertionError(str(error).partition("\n")[0]) from None
+
+    yield "one loss a list", shape
+    yield "padding changes nothing", padding
+    yield "document order changes nothing", order
+    yield "batch mates change nothing", mates
+    yield "a common score shift changes nothing", shift
+    yield "finite for scores up to 1e4", extremes
+    yield "zero with a live graph where there is nothing to learn", silent
+    yield "padding gets no gradient", pads_get_nothing
+    yield "gradients equal finite differences", gradient
+    if surrogate.kind != "neither":
+        yield "belief keeps its promise", lambda: _promise(surrogate, labels, sharpen, generator)
+
+
+def _promise(surrogate: Surrogate, labels: tuple[float, ...], sharpen: float, generator: torch.Generator) -> None:
+    aim = surrogate.aim
+    assert aim is not None, f"kind {surrogate.kind} needs an aim"
+    for spread in (0.1, 1.0, 5.0):
+        scores, relevance, mask = _lists(generator, labels, lists=200, longest=8)
+        scores = scores * spread
+        defined = aim.defined(relevance, mask)
+        if surrogate.kind == "bound":
+            certificate = surrogate.certificate(scores, relevance, mask)
+            assert certificate is not None, "a bound gives a certificate"
+            excess = ((certificate - aim(scores, relevance, mask)) * defined).max().item()
+            assert excess <= 1e-9, f"a certificate lies {excess:g} above {aim.name}"
+            continue
+        estimate = surrogate.estimate(scores, relevance, mask)
+        assert estimate is not None, "an approximation gives an estimate"
+        _same(surrogate(scores, relevance, mask), (1 - estimate) * defined)
+        scores = scores.argsort(1).argsort(1).to(scores.dtype)  # without near ties, which no factor tears apart
+        limit = surrogate.estimate(scores * sharpen, relevance, mask)
+        assert limit is not None
+        _same(limit * defined, aim(scores, relevance, mask) * defined)
+
+
+def _metric_checks(metric: RankingMetric, labels: tuple[float, ...], generator: torch.Generator) -> Checks:
+    scores, relevance, mask = _lists(generator, labels, lists=8, longest=6)
+    value = metric(scores, relevance, mask)
+
+    def shape() -> None:
+        assert value.shape == (8,), f"wanted one value for each of 8 lists, got the shape {list(value.shape)}"
+        assert value.dtype == torch.float64, f"wanted float64, got {value.dtype}"
+        if metric.bounded:
+            assert ((value >= 0) & (value <= 1 + 1e-12)).all(), f"values outside [0, 1]: {value.tolist()}"
+
+    def padding() -> None:
+        garbage = torch.full((8, 3), 7.0, dtype=scores.dtype)
+        wide = (torch.cat([scores, garbage], 1), torch.cat([relevance, garbage], 1))
+        _same(metric(*wide, torch.cat([mask, garbage < 0], 1)), value)
+
+    def order() -> None:
+        shuffle = torch.rand(scores.shape, generator=generator).argsort(1)
+        _same(metric(*(each.gather(1, shuffle) for each in (scores, relevance, mask))), value)
+
+    def scale() -> None:
+        _same(metric(scores * 4 - 8, relevance, mask), value)
+
+    def ties() -> None:
+        if metric.ties != "average":
+            return
+        rounded = scores.round()
+        for s, y, real in zip(rounded, relevance, mask, strict=True):
+            s, y = s[real], y[real]
+            orders = [order for order in _orders(len(s)) if bool((s[order][:-1] >= s[order][1:]).all())]
+            _same(metric(s, y), _over_orders(metric, y, orders).mean()[None])
+
+    def bounds() -> None:
+        for y in relevance[:4]:
+            every = _over_orders(metric, y, _orders(len(y)))
+            _same(metric.floor(y), every.mean()[None])
+            _same(metric.ceiling(y), every.max()[None])
+
+    def swaps() -> None:
+        ranking = exact_ranking(scores, mask)
+        deltas = metric.swap_deltas(ranking, relevance)
+        _same(deltas, RankingMetric.swap_deltas(metric, ranking, relevance))
+        s, y = scores[0, mask[0]], relevance[0, mask[0]]
+        real = mask[0].nonzero()[:, 0]
+        for i, j in product(range(len(s)), repeat=2):
+            swapped = s.clone()
+            swapped[i], swapped[j] = s[j], s[i]
+            _same(deltas[0, real[i], real[j]], (metric(swapped, y) - metric(s, y))[0])
+
+    def start() -> None:
+        y = torch.tensor([[max(labels), min(labels), min(labels)]], dtype=torch.float64)
+        k = metric.k or 3
+        if bool(metric.defined(y)) and k < 3:
+            deltas = metric.swap_deltas(exact_ranking(torch.zeros(1, 3)), y)
+            assert (deltas != 0).any(), "swap_deltas all vanish for equal scores: a fresh model could not start"
+
+    def undefined() -> None:
+        nothing = torch.zeros(1, 3)
+        assert not metric.defined(nothing).any(), "a list with nothing relevant has an answer"
+        assert metric(nothing, nothing).item() == 0, "a list without an answer is not 0"
+
+    def odd_scores() -> None:
+        try:
+            metric([float("nan"), 0.2], [1, 0])
+        except ValueError:
+            _same(metric([float("-inf"), 0.5, float("inf")], [0, 1, 2]), metric([1, 2, 3], [0, 1, 2]))
+        else:
+            raise AssertionError("a NaN score was not refused")
+
+    def number_types() -> None:
+        y = torch.tensor([3, 0, 1, 2]).clamp(max=int(max(labels)))
+        for dtype in (torch.int32, torch.int64, torch.float32, torch.float64):
+            _same(metric([0.1, 0.4, 0.3, 0.2], y.to(dtype)), metric([0.1, 0.4, 0.3, 0.2], y))
+
+    yield "one value a list", shape
+    yield "padding changes nothing", padding
+    yield "document order changes nothing", order
+    yield "shift and scale change nothing", scale
+    yield "ties are averaged over their orders", ties
+    yield "floor and ceiling", bounds
+    yield "swap deltas are what a swap does", swaps
+    yield "a fresh model can start", start
+    yield "nothing relevant, no answer", undefined
+    yield "NaN is refused, infinity is not", odd_scores
+    yield "any number type", number_types
+
+
+def _lists(generator: torch.Generator, labels: tuple[float, ...], *, lists: int, longest: int) -> Lists:
+    """Random lists in float64, pads anywhere, each with at least two documents."""
+    scores = torch.randn(lists, longest, generator=generator, dtype=torch.float64)
+    index = torch.randint(len(labels), (lists, longest), generator=generator)
+    relevance = torch.tensor(labels, dtype=torch.float64)[index]
+    mask = torch.rand(lists, longest, generator=generator) < 0.8
+    mask[:, [0, longest // 2]] = True
+    return scores, relevance, mask
+
+
+def _orders(length: int) -> list[Tensor]:
+    return [torch.tensor(order) for order in permutations(range(length))]
+
+
+def _over_orders(metric: RankingMetric, relevance: Tensor, orders: list[Tensor]) -> Tensor:
+    """[orders] the metric with the documents in each of the given orders."""
+    ordered = torch.stack([relevance[order] for order in orders])
+    return metric(torch.arange(ordered.shape[1], 0, -1).expand(ordered.shape).double(), ordered)
+
+
+def _finite(surrogate: Surrogate, scores: Tensor, relevance: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    scores = scores.detach().clone().requires_grad_()
+    loss = surrogate(scores, relevance, mask)
+    assert torch.isfinite(loss).all(), f"losses {loss.tolist()} for scores {scores.tolist()}"
+    assert loss.requires_grad, "the loss has lost its graph"
+    (gradient,) = torch.autograd.grad(loss.sum(), scores)
+    assert torch.isfinite(gradient).all(), f"gradients {gradient.tolist()} for scores {scores.tolist()}"
+    return loss.detach(), gradient
+
+
+def _same(got: Tensor, wanted: Tensor) -> None:
+    assert torch.allclose(got, wanted, rtol=1e-9, atol=1e-9), f"wanted {wanted.tolist()}, got {got.tolist()}"
