@@ -1,0 +1,101 @@
+"""``ltr evaluate RUN``: the exact metrics of a trained run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from ltr import runs
+from ltr.cli.annotations import Node
+from ltr.cli.build import build, metric_of, metrics_of
+from ltr.cli.check import MISSING
+from ltr.cli.errors import ConfigError
+from ltr.cli.load import load
+from ltr.cli.predict import check_writable, write_table
+from ltr.cli.screen import show, span
+from ltr.data import RankingData
+from ltr.evaluation import MetricValues
+
+FROM_RUN = ("data", "metric", "metrics")
+WHOLE, ONE = "ltr.data.letor", "ltr.data.read_letor"  # constructors of all splits from files, and of one
+
+
+def base(config: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Data and metrics of the run, which hold unless the command line says otherwise."""
+    if config["run"] == MISSING:
+        return None
+    saved = runs.find(config["run"], config["root"]).read_config()
+    return {key: saved[key] for key in FROM_RUN}
+
+
+def prepare(config: dict[str, Any]) -> None:
+    """Of data in LETOR files, read the split that is asked for alone: the others may be large, or gone."""
+    data = config.get("data") or {}
+    path = data.get(config["split"])
+    if data.get("_target_") == WHOLE and path not in (None, MISSING) and not data["labels"] and not data["weights"]:
+        reading = {key: data[key] for key in ("index_base", "scattered")}
+        config["data"] = {"_target_": ONE, "paths": path, **reading}
+
+
+def evaluate(
+    *,
+    run: str,
+    data: Node | None = None,
+    split: Literal["train", "validation", "test"],
+    metric: str | Node | None,
+    metrics: Sequence[str | Node] | None,
+    output: str | Path | None,
+    checkpoint: Literal["best", "last"],
+    root: str | Path,
+) -> None:
+    """Print each metric's mean with its interval, and write the values of every list where output says so."""
+    if data is None or metric is None:
+        raise ConfigError("data and metric: wanted some, or those of the run; got null")
+    check_writable(output)
+    wanted = list(dict.fromkeys([metric_of(metric), *metrics_of(metrics)]))
+    trained = load(run, root, checkpoint)
+    lists = _split(data, split, trained.features)
+    values = trained.evaluate(lists, wanted)
+    print(f"run         {trained.run.path}")
+    print(f"checkpoint  {trained.checkpoint}")
+    print(f"data        {split}: {lists.source}, {len(lists.query_ids)} queries")
+    summaries = [each.summary() for each in values]
+    show(
+        ("metric", "mean", "95 % interval", "n", "undefined", "floor", "ceiling"),
+        (
+            (
+                each.metric,
+                f"{each.mean:.4f}",
+                span(each.interval.low, each.interval.high),
+                str(each.lists),
+                str(each.undefined),
+                f"{each.floor:.4f}",
+                f"{each.ceiling:.4f}",
+            )
+            for each in summaries
+        ),
+    )
+    methods = "; ".join(dict.fromkeys(each.interval.method for each in summaries))
+    print(f"floor: a random order; ceiling: the ideal one; interval: {methods}")
+    for each in summaries:
+        print(each.convention)
+    if output is not None:
+        write_table(_rows(values), output)
+        print(f"values of each query in {output}")
+
+
+def _split(data: Mapping[str, Any], split: str, width: int) -> RankingData:
+    built = build(data, "data", **({"width": width} if data["_target_"] == ONE else {}))
+    lists = built if isinstance(built, RankingData) else getattr(built, split)
+    if lists is None:
+        raise ConfigError(f"data.{split}: the run's data have no such split; name a file: data.{split}=FILE")
+    assert isinstance(lists, RankingData)
+    return lists
+
+
+def _rows(values: Sequence[MetricValues]) -> Iterator[list[Any]]:
+    yield list(runs.PER_QUERY)
+    for each in values:
+        for row in each.rows():
+            yield [row.query, row.metric, row.value, row.documents, "true" if row.defined else "false"]

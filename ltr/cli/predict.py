@@ -1,0 +1,78 @@
+"""``ltr predict RUN FILE``: a score and a rank for every row of a file."""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+
+from ltr.cli.errors import ConfigError
+from ltr.cli.load import load
+from ltr.data import RankingData
+from ltr.ranking import exact_ranking
+
+
+def predict(
+    *,
+    run: str,
+    file: str | Path,
+    output: str | Path | None,
+    checkpoint: Literal["best", "last"],
+    root: str | Path,
+) -> None:
+    """Write one row for each row of the file, in its order: query, document (if the file names any), score, rank."""
+    check_writable(output)
+    trained = load(run, root, checkpoint)
+    data = trained.read(file, labelled=False)
+    scores = trained.predict(data)
+    write_table(table(data, scores), output)
+    if output is not None:
+        print(f"{len(scores)} scores by {trained.checkpoint} in {output}")
+
+
+def table(data: RankingData, scores: Any) -> Iterator[list[Any]]:
+    """The header, then the rows in the order of the source."""
+    named = data.document_ids is not None
+    yield ["query", *(["document"] if named else []), "score", "rank"]
+    place = np.argsort(np.argsort(data.row))  # of each row of the data among those of the source
+    rank = np.empty(len(scores), dtype=np.int64)
+    source = np.argsort(data.row)
+    query = np.repeat(np.arange(len(data.query_ids)), data.lengths)
+    for start, end in zip(data.offsets[:-1], data.offsets[1:], strict=True):
+        own = torch.from_numpy(scores[place[start:end]])
+        rank[place[start:end]] = exact_ranking(own[None], ties="stable").position[0].numpy()
+    for at, row in enumerate(source.tolist()):
+        name = [data.document_ids[row]] if data.document_ids is not None else []
+        yield [data.query_ids[query[row]], *name, f"{scores[at]:.9g}", int(rank[at])]
+
+
+def check_writable(output: str | Path | None) -> None:
+    """Refuse an output file that cannot be, before the work is done.
+
+    Raises:
+        ConfigError: its folder is not there, or it is a folder itself.
+    """
+    if output is not None and not Path(output).parent.is_dir():
+        raise ConfigError(f"output: no such folder: {Path(output).parent}")
+    if output is not None and Path(output).is_dir():
+        raise ConfigError(f"output: wanted a file to write, {output} is a folder")
+
+
+def write_table(rows: Iterator[list[Any]], output: str | Path | None) -> None:
+    """Write CSV rows to the file, which appears only once it is whole, or to stdout."""
+    if output is None:
+        csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
+        return
+    draft = Path(f"{output}.{os.getpid()}.part")
+    try:
+        with draft.open("w", newline="") as handle:
+            csv.writer(handle, lineterminator="\n").writerows(rows)
+        draft.replace(output)
+    finally:
+        draft.unlink(missing_ok=True)

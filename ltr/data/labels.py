@@ -1,0 +1,76 @@
+"""What the labels of a data set are worth under a gain, told before training starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ltr.data.ranking_data import RankingData
+
+HIGHEST = 10  # 2^10 - 1: one document worth a thousand of grade 1
+DISTINCT = 20
+
+
+class LabelReport(NamedTuple):
+    lines: tuple[str, ...]  # one line of text each
+    warning: str | None
+
+
+def describe_labels(data: RankingData, gain: Callable[[Tensor], Tensor]) -> LabelReport:
+    """A histogram of the labels with the gain of each, and a warning when an exponential gain makes little sense.
+
+    It warns when the gain grows exponentially (its steps over 1, 2, 3, 4 double) and the largest label is above 10 or
+    there are more than 20 different ones.
+
+    Args:
+        data: labelled lists.
+        gain: labels [...] -> gains [...], such as ltr.gains.Exp2().
+
+    Raises:
+        ValueError: the gain knows no value for a label that occurs (a table does).
+
+    Example:
+        >>> data = RankingData.from_arrays([[1.0]] * 4, [0, 0, 2, 1], queries=["a", "a", "a", "b"])
+        >>> report = describe_labels(data, lambda y: 2**y - 1)
+        >>> print(*report.lines, report.warning, sep="\\n")
+        labels: 4 documents in 2 lists, 0 of them with nothing relevant
+        label 0: 2 documents (50.0 %), gain 0
+        label 1: 1 documents (25.0 %), gain 1
+        label 2: 1 documents (25.0 %), gain 3
+        None
+    """
+    values, counts = np.unique(data.relevance, return_counts=True)
+    blank = int((np.maximum.reduceat(data.relevance, data.offsets[:-1]) <= 0).sum())
+    total = len(data.relevance)
+    lines = [f"labels: {total} documents in {len(data.query_ids)} lists, {blank} of them with nothing relevant"]
+    if len(values) <= DISTINCT:
+        gains = gain(torch.from_numpy(values)).tolist()
+        for value, count, worth in zip(values.tolist(), counts.tolist(), gains, strict=True):
+            lines.append(f"label {value:g}: {count} documents ({100 * count / total:.1f} %), gain {worth:g}")
+    else:
+        points = np.quantile(data.relevance, [0, 0.25, 0.5, 0.75, 1], method="inverted_cdf")
+        gains = gain(torch.from_numpy(points)).tolist()
+        names = ("least", "lower quartile", "median", "upper quartile", "largest")
+        for name, value, worth in zip(names, points.tolist(), gains, strict=True):
+            lines.append(f"{name} of {len(values)} different labels: {value:g}, gain {worth:g}")
+    if not _exponential(gain) or (values[-1] <= HIGHEST and len(values) <= DISTINCT):
+        return LabelReport(tuple(lines), None)
+    top = gain(torch.from_numpy(values[-1:])).item()
+    return LabelReport(
+        tuple(lines),
+        f"{data.source}: {len(values)} different labels up to {values[-1]:g} under an exponential gain: one document "
+        f"with the largest is worth {top:g} of label 1. Consider the linear gain (metric=ndcg-linear@10), a table of "
+        "gains (metric=ndcg-table0_1_3_7@10), or a label map (data.labels={0:0,50:1,100:2})",
+    )
+
+
+def _exponential(gain: Callable[[Tensor], Tensor]) -> bool:
+    try:
+        steps = gain(torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64)).diff()
+    except ValueError:  # a table that ends before
+        return False
+    return bool(steps[0] > 0) and bool((steps[1:] >= 1.9 * steps[:-1]).all())

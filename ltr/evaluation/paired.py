@@ -1,0 +1,185 @@
+"""Two systems on the same lists: differences by query id, with an interval and two tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ltr.evaluation.intervals import Interval, interval
+
+FLIPS = 9_999
+EXACT = 16  # lists up to which all sign flips are tried
+SAME = 1e-12
+ALPHA = 0.05  # what the interval's 95 % stand against
+
+
+class PValue(NamedTuple):
+    """A p-value, two-sided, and how it was found."""
+
+    p: float
+    method: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One metric on the lists that two systems share; every difference is first minus second."""
+
+    metric: str
+    lists: int
+    first: float
+    second: float
+    difference: float
+    interval: Interval
+    t_test: PValue
+    sign_flip: PValue
+    wins: int
+    ties: int
+    losses: int
+
+    def sentence(self, first: str = "the first", second: str = "the second") -> str:
+        """What the interval says, and no more."""
+        low, high, _ = self.interval
+        if not low <= high:
+            return f"{self.metric}: no interval from {_lists(self.lists)}, so nothing is said about the difference."
+        if self.difference == 0 == low == high:
+            return f"{self.metric}: the two do not differ on any of these {_lists(self.lists)}."
+        if low <= 0 <= high:
+            return (
+                f"{self.metric}: these {_lists(self.lists)} do not tell the two apart; a difference anywhere from "
+                f"{low:+.4f} to {high:+.4f} goes with them."
+            )
+        doubts = [test for test in (self.t_test, self.sign_flip) if not test.p <= ALPHA]
+        if doubts:
+            return (
+                f"{self.metric}: {_lists(self.lists)} are too few to tell; the interval {low:+.4f} to {high:+.4f} leaves "
+                f"out 0, but the {doubts[0].method.partition(',')[0]} does not (p = {doubts[0].p:.3f})."
+            )
+        above, below = (first, second) if low > 0 else (second, first)
+        smaller, larger = sorted((abs(low), abs(high)))
+        return (
+            f"{self.metric}: {above} lies above {below} on lists like these {self.lists}, by {smaller:.4f} to "
+            f"{larger:.4f}. That is about these two trained models; other seeds may give another picture."
+        )
+
+
+def compare(
+    first: Mapping[str, float],
+    second: Mapping[str, float],
+    metric: str,
+    *,
+    larger_is_better: bool = True,
+    seed: int = 0,
+) -> Comparison:
+    """Compare per-list values that are paired by query id.
+
+    Args:
+        first, second: query id -> value, over the same ids, in any order.
+        metric: its name.
+        larger_is_better: what a win is.
+        seed: of the interval and the sign flips.
+
+    Raises:
+        ValueError: the ids differ, or there is none.
+
+    Example:
+        >>> result = compare({"q1": 0.1, "q2": 0.5, "q3": 0.9}, {"q3": 0.8, "q1": 0.05, "q2": 0.45}, "ndcg@10")
+        >>> round(result.difference, 4), round(result.t_test.p, 4), result.wins
+        (0.0667, 0.0572, 3)
+    """
+    if not first or first.keys() != second.keys():
+        only = sorted(first.keys() ^ second.keys())
+        raise ValueError(f"{metric}: wanted values for the same queries, {len(only)} stand on one side only {only[:3]}")
+    a = np.array(list(first.values()), dtype=np.float64)
+    b = np.array([second[query] for query in first], dtype=np.float64)
+    difference = a - b
+    better = difference if larger_is_better else -difference
+    return Comparison(
+        metric=metric,
+        lists=len(a),
+        first=float(a.mean()),
+        second=float(b.mean()),
+        difference=float(difference.mean()),
+        interval=interval(difference, seed=seed),
+        t_test=paired_t(difference),
+        sign_flip=sign_flip(difference, seed=seed),
+        wins=int((better > SAME).sum()),
+        ties=int((np.abs(better) <= SAME).sum()),
+        losses=int((better < -SAME).sum()),
+    )
+
+
+def paired_t(differences: ArrayLike) -> PValue:
+    """The paired t-test of a mean difference of 0. p = 1 without any difference, NaN where t has no value.
+
+    Example:
+        >>> round(paired_t([0.05, 0.05, 0.1]).p, 4)
+        0.0572
+    """
+    from scipy.stats import ttest_1samp
+
+    value = np.asarray(differences, dtype=np.float64)
+    if (np.abs(value) <= SAME).all():
+        return PValue(1.0, "no list differs")
+    if len(value) < 2 or np.ptp(value) <= SAME:
+        return PValue(np.nan, "no t: all differences are equal")
+    return PValue(float(ttest_1samp(value, 0.0).pvalue), "paired t-test, two-sided")
+
+
+def sign_flip(differences: ArrayLike, flips: int = FLIPS, seed: int = 0) -> PValue:
+    """The sign-flip permutation test: the share of flips whose |mean| is at least the one seen, itself included.
+
+    All 2^n flips up to 16 lists; beyond, p = (hits + 1) / (flips + 1), which is never 0.
+
+    Args:
+        differences: [n] one a list.
+        flips: random ones, beyond 16 lists.
+        seed: of the random flips.
+
+    Example:
+        >>> sign_flip([0.02, 0.06, -0.02, 0.13, 0.07, 0.0, 0.04, 0.08])
+        PValue(p=0.046875, method='sign-flip test, two-sided, all 256 flips')
+    """
+    value = np.asarray(differences, dtype=np.float64)
+    seen = abs(value.sum()) - SAME * max(1.0, float(np.abs(value).sum()))
+    if len(value) <= EXACT:
+        signs = 1.0 - 2.0 * ((np.arange(2 ** len(value))[:, None] >> np.arange(len(value))) & 1)
+        p = float(np.mean(np.abs(signs @ value) >= seen))
+        return PValue(p, f"sign-flip test, two-sided, all {len(signs)} flips")
+    generator = np.random.default_rng(seed)
+    hits = 0
+    for start in range(0, flips, 500):
+        signs = _signs(generator, min(500, flips - start), len(value))
+        hits += int((np.abs(signs @ value) >= seen).sum())
+    return PValue((hits + 1) / (flips + 1), f"sign-flip test, two-sided, {flips} random flips, seed {seed}")
+
+
+def _signs(generator: np.random.Generator, rows: int, columns: int) -> NDArray[np.float64]:
+    return 2 * generator.integers(2, size=(rows, columns), dtype=np.int8).astype(np.float64) - 1
+
+
+def differing(first: str, second: str) -> list[str]:
+    """The parts in which two conventions differ.
+
+    Example:
+        >>> differing("ndcg@10 gain=2^y-1 ties=average", "ndcg@5 gain=y ties=average")
+        ['ndcg@10 against ndcg@5', 'gain=2^y-1 against gain=y']
+    """
+    ours, theirs = _parts(first), _parts(second)
+    return [
+        f"{ours.get(name, f'no {name}')} against {theirs.get(name, f'no {name}')}"
+        for name in dict.fromkeys([*ours, *theirs])
+        if ours.get(name) != theirs.get(name)
+    ]
+
+
+def _parts(convention: str) -> dict[str, str]:
+    name, *rest = convention.split(" ")
+    return {"name": name} | {part.partition("=")[0]: part for part in rest}
+
+
+def _lists(count: int) -> str:
+    return f"{count} {'list' if count == 1 else 'lists'}"

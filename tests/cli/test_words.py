@@ -1,0 +1,113 @@
+"""What is typed arrives as it was typed."""
+
+from pathlib import Path
+
+import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ltr.cli.errors import ConfigError
+from ltr.cli.words import Word, as_text, is_quoted, quoted, read, split
+
+
+def typed(arguments: list[str], *inputs: str) -> list[str]:
+    return [word.typed for word in read(arguments, "verb", inputs).words]
+
+
+def test_inputs_come_in_order_without_a_key() -> None:
+    assert typed(["a b.txt", "x=1", "runs/c"], "run", "file") == ["run=a b.txt", "x=1", "file=runs/c"]
+
+
+def test_a_file_that_looks_like_a_pair_is_an_input_when_it_is_there(here: Path) -> None:
+    (here / "a=b.txt").touch()
+    assert typed(["a=b.txt", "c=d.txt"], "run", "file") == ["run=a=b.txt", "c=d.txt"]
+
+
+@pytest.mark.parametrize("argument", ["~scheduler", "+a.b=1", "++a=", "a._target_=m.C", "~a=1"])
+def test_marks_are_kept(argument: str) -> None:
+    assert typed([argument]) == [argument]
+
+
+def test_options(here: Path) -> None:
+    (here / "mine").mkdir()
+    command = read(["-m", "--cfg", "--config-dir", "mine", "seed=1,2"], "train", ())
+    assert (command.multirun, command.show, command.config_dir, command.help) == (True, True, here / "mine", False)
+    assert read(["--config-dir=mine", "-h"], "train", ()).config_dir == here / "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--mutlirun"], "--mutlirun: no such option; did you mean --multirun?"),
+        (["lambdarank"], "lambdarank: ltr train wants key=value here; it has no input without a key"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(arguments: list[str], message: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        read(arguments, "train", ())
+    assert str(refused.value) == message
+
+
+def test_a_third_input_is_refused() -> None:
+    with pytest.raises(ConfigError, match="^c: ltr compare wants key=value here; its inputs are first and second$"):
+        read(["a", "b", "c"], "compare", ("first", "second"))
+
+
+def test_a_missing_folder_of_presets_is_named_in_full(here: Path) -> None:
+    with pytest.raises(ConfigError, match=f"^--config-dir: wanted a folder of presets, such as {here}/no/loss"):
+        read(["--config-dir", "no"], "train", ())
+
+
+@given(st.text(st.characters(exclude_characters="\0$", exclude_categories=["Cs"])))
+def test_hydra_reads_quoted_text_back(text: str) -> None:
+    assert OverridesParser.create().parse_override(f"key={quoted(text)}").value() == text
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0$'\"[](){},", exclude_categories=["Cs"]), min_size=1)))
+def test_hydra_reads_a_list_of_text_back(texts: list[str]) -> None:
+    written = as_text("[" + ",".join(texts) + "]", lists=True, nodes=False, nothing=False)
+    assert OverridesParser.create().parse_override(f"key={written}").value() == [text.strip() for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("12e3", "'12e3'"),
+        ("null", "null"),
+        ("'null'", "'null'"),
+        ("[a,b", "'[a,b'"),
+        ("[]", "[]"),
+        ("[a(1,2).txt,{x: 1}]", "['a(1,2).txt',{x: 1}]"),
+        ("{_target_: m.C}", "{_target_: m.C}"),
+    ],
+)
+def test_what_is_left_to_hydra(value: str, written: str) -> None:
+    assert as_text(value, lists=True, nodes=True, nothing=True) == written
+
+
+def test_nothing_else_is_left_to_hydra() -> None:
+    assert [as_text(value, False, False, False) for value in ("null", "{a: 1}", "[a]")] == ["'null'", "'{a: 1}'", "'[a]'"]
+
+
+@pytest.mark.parametrize(
+    ("value", "parts"),
+    [
+        ("a,b", ["a", "b"]),
+        ("'a,b',c", ["'a,b'", "c"]),
+        (r"'it\'s,',c", [r"'it\'s,'", "c"]),
+        ("[1,2],[3]", ["[1,2]", "[3]"]),
+        ("it's,b", ["it's", "b"]),
+        ("", [""]),
+    ],
+)
+def test_commas_in_quotes_and_brackets_do_not_cut(value: str, parts: list[str]) -> None:
+    assert split(value) == parts
+
+
+def test_quotes_stand_at_both_ends() -> None:
+    assert [is_quoted(text) for text in ("'a'", '"a"', "'a\"", "'", "a")] == [True, True, False, False, False]
+
+
+def test_a_word_without_a_value() -> None:
+    assert Word("a", None, "~").typed == "~a"

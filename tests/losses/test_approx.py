@@ -1,0 +1,109 @@
+"""ltr/losses/approx.py"""
+
+from math import exp, log2
+
+import pytest
+import torch
+
+from ltr.losses import ApproxMetric, approx_metric
+from ltr.metrics import parse
+
+SCORES = [0.3, 0.7, -0.2]
+LABELS = [2.0, 0.0, 1.0]
+LISTS = torch.tensor([SCORES], dtype=torch.float64), torch.tensor([LABELS], dtype=torch.float64)
+
+
+def sigmoid(x: float) -> float:
+    return 1 / (1 + exp(-x))
+
+
+def soft_ranks(temperature: float) -> list[float]:
+    return [1 + sum(sigmoid((t - s) / temperature) for t in SCORES if t != s) for s in SCORES]
+
+
+@pytest.mark.parametrize("temperature", [0.1, 1.0, 3.0])
+def test_approx_ndcg(temperature: float) -> None:
+    first, _, third = soft_ranks(temperature)
+    ndcg = (3 / log2(1 + first) + 1 / log2(1 + third)) / (3 / log2(2) + 1 / log2(3))
+    loss = ApproxMetric("ndcg", temperature)
+    assert loss(*LISTS).item() == pytest.approx(1 - ndcg)
+    assert loss.estimate(*LISTS).item() == pytest.approx(ndcg)
+
+
+def test_approx_mrr_is_the_best_of_the_relevant_documents() -> None:
+    first, _, third = soft_ranks(0.5)
+    assert ApproxMetric("mrr", 0.5).estimate(*LISTS).item() == pytest.approx(max(1 / first, 1 / third))
+
+
+def test_approx_ap_counts_relevant_documents_above_by_their_sigmoids() -> None:
+    first, _, third = soft_ranks(0.5)
+    ahead = sigmoid((SCORES[0] - SCORES[2]) / 0.5)
+    ap = ((1 + 1 - ahead) / first + (1 + ahead) / third) / 2
+    assert ApproxMetric("ap", 0.5).estimate(*LISTS).item() == pytest.approx(ap)
+
+
+@pytest.mark.parametrize(("name", "share"), [("precision@2", 1 / 2), ("recall@2", 1 / 2)])
+def test_a_soft_cutoff_lies_between_the_kth_score_and_the_next(name: str, share: float) -> None:
+    middle = (0.3 + -0.2) / 2
+    inside = sigmoid((0.3 - middle) / 0.5) + sigmoid((-0.2 - middle) / 0.5)
+    assert ApproxMetric(name, 0.5).estimate(*LISTS).item() == pytest.approx(inside * share)
+
+
+def test_a_truncated_ndcg_at_k_weighs_each_discount_by_the_soft_cutoff() -> None:
+    first, _, third = soft_ranks(0.5)
+    middle = (0.3 + -0.2) / 2
+    gains = 3 / log2(1 + first) * sigmoid((0.3 - middle) / 0.5) + sigmoid((-0.2 - middle) / 0.5) / log2(1 + third)
+    loss = ApproxMetric("ndcg@2", 0.5, truncate=True)
+    assert loss.estimate(*LISTS).item() == pytest.approx(gains / (3 + 1 / log2(3)))
+
+
+def test_by_default_the_full_list_is_the_aim() -> None:
+    assert torch.equal(ApproxMetric("ndcg@1")(*LISTS), ApproxMetric("ndcg")(*LISTS))
+
+
+@pytest.mark.parametrize(
+    "name", ["ndcg", "ndcg@2", "ndcg-linear@3", "dcg@2", "mrr@2", "ap", "ap@2", "precision@2", "recall@1"]
+)
+def test_soft_becomes_hard_as_the_temperature_falls(name: str) -> None:
+    torch.manual_seed(0)
+    scores = torch.rand(200, 6).argsort(1).double() * 0.1
+    labels, mask = torch.randint(0, 4, (200, 6)).double(), torch.rand(200, 6) < 0.8
+    exact = parse(name)(scores, labels, mask)
+    errors = [
+        (ApproxMetric(name, temperature, truncate=True).estimate(scores, labels, mask) - exact).abs().max().item()
+        for temperature in (0.1, 0.01, 0.001)
+    ]
+    assert errors[0] > errors[1] > errors[2]
+    assert errors[2] < 1e-9
+
+
+def test_loss_17_of_the_field_reports() -> None:
+    """tensorflow/ranking/issues/166: at a small temperature the surrogate is the metric, and a lower loss is better."""
+    loss = ApproxMetric("ndcg", temperature=0.0001)
+    assert loss.estimate(*LISTS).item() == pytest.approx(0.659001804802, abs=1e-4)
+    assert parse("ndcg")(*LISTS).item() == pytest.approx(0.659001804802, abs=1e-6)
+    assert loss(torch.tensor([LABELS]), LISTS[1]).item() < loss(*LISTS).item()
+
+
+def test_tied_documents_take_the_middle_rank_which_is_below_the_mean_over_orders() -> None:
+    scores = torch.zeros(1, 3, dtype=torch.float64)
+    assert ApproxMetric("dcg").estimate(scores, LISTS[1]).item() == pytest.approx((3 + 1) / log2(1 + 2))
+    assert ApproxMetric("dcg").estimate(scores, LISTS[1]).item() < parse("dcg")(scores, LISTS[1]).item()
+
+
+def test_a_list_without_an_answer_is_no_loss() -> None:
+    assert ApproxMetric("mrr-rel2")(torch.tensor([[0.1, 0.2]]), torch.tensor([[1.0, 0.0]])).item() == 0
+
+
+@pytest.mark.parametrize("name", ["precision@3", "recall@3", "recall", "precision", "ndcg@3", "mrr@3", "ap@3"])
+def test_lists_no_longer_than_the_cutoff_keep_a_live_graph(name: str) -> None:
+    """Nothing that the scores do can change recall@3 of three documents: zero gradient, and no crash in backward."""
+    scores = torch.tensor([[0.3, 0.7, -0.2]], requires_grad=True)
+    ApproxMetric(name, truncate=True)(scores, torch.tensor([LABELS])).sum().backward()
+    assert scores.grad is not None
+    assert torch.isfinite(scores.grad).all()
+
+
+def test_the_function_takes_the_metric_as_it_is() -> None:
+    exact = approx_metric(*LISTS, None, parse("ndcg@2"), temperature=0.001)
+    assert exact.item() == pytest.approx(parse("ndcg@2")(*LISTS).item())

@@ -1,0 +1,89 @@
+"""ltr/losses/lambdarank.py"""
+
+from itertools import product
+from math import exp, log, log2
+
+import pytest
+import torch
+
+from ltr.losses import LambdaRank
+from ltr.metrics import parse
+from ltr.ranking import exact_ranking
+
+
+def spelled(scores: list[float], labels: list[float], k: int | None = None, sigma: float = 1.0) -> float:
+    """Pair by pair, from the ranks by descending score."""
+    rank = [1 + sum(t > s for t in scores) for s in scores]
+    discount = [1 / log2(1 + r) if k is None or r <= k else 0.0 for r in rank]
+    gains = [2**y - 1 for y in labels]
+    ideal = sum(g / log2(2 + i) for i, g in enumerate(sorted(gains, reverse=True)[:k]))
+    pairs = [(i, j) for i, j in product(range(len(labels)), repeat=2) if labels[i] > labels[j]]
+    return sum(
+        abs((gains[i] - gains[j]) / ideal * (discount[i] - discount[j]))
+        * log2(1 + exp(-sigma * (scores[i] - scores[j])))
+        for i, j in pairs
+    )
+
+
+@pytest.mark.parametrize("k", [None, 1, 2, 3])
+@pytest.mark.parametrize("sigma", [1.0, 2.5])
+def test_swap_deltas_times_the_logistic_loss_in_bits(k: int | None, sigma: float) -> None:
+    scores, labels = [0.9, -0.4, 0.25, 1.6, -1.1], [0.0, 1.0, 2.0, 0.0, 3.0]
+    loss = LambdaRank("ndcg" if k is None else f"ndcg@{k}", sigma)
+    lists = torch.tensor([scores], dtype=torch.float64), torch.tensor([labels], dtype=torch.float64)
+    assert loss(*lists).item() == pytest.approx(spelled(scores, labels, k, sigma))
+
+
+def test_loss_12_of_the_field_reports() -> None:
+    """haowei01/pytorch-examples/issues/2, allegro/allRank/issues/19: the ranks are those of the scores."""
+    scores, labels = torch.tensor([[1.0, 0.5, -0.5]]).double(), torch.tensor([[0.0, 2.0, 1.0]]).double()
+    assert LambdaRank("ndcg")(scores, labels).item() * log(2) == pytest.approx(0.553920297105)
+    deltas = parse("ndcg").swap_deltas(exact_ranking(scores), labels)[0].abs()
+    assert [deltas[1, 0], deltas[1, 2], deltas[2, 0]] == pytest.approx([0.304938628514, 0.072119133367, 0.137705776188])
+
+
+def test_on_mrr_only_pairs_that_move_the_first_relevant_document_count() -> None:
+    scores, labels = torch.tensor([[3.0, 2.0, 1.0, 0.0]]).double(), torch.tensor([[0.0, 1.0, 1.0, 0.0]]).double()
+    first_up = 1 / 1 - 1 / 2  # documents 1 and 0
+    second_up = 1 / 1 - 1 / 2  # documents 2 and 0
+    first_down = 1 / 2 - 1 / 3  # documents 1 and 3
+    bits = [log2(1 + exp(-margin)) for margin in (2 - 3, 1 - 3, 2 - 0)]
+    wanted = first_up * bits[0] + second_up * bits[1] + first_down * bits[2]
+    assert LambdaRank("mrr")(scores, labels).item() == pytest.approx(wanted)
+
+
+def test_the_weights_are_constants_to_the_gradient() -> None:
+    scores = torch.tensor([[0.0, 1.0]], dtype=torch.float64, requires_grad=True)
+    LambdaRank("ndcg")(scores, torch.tensor([[1.0, 0.0]])).sum().backward()
+    weight, slope = 1 - 1 / log2(3), 1 / (1 + exp(-1))
+    assert scores.grad[0].tolist() == pytest.approx([-weight * slope / log(2), weight * slope / log(2)])
+
+
+def test_a_fresh_model_with_equal_scores_has_a_gradient() -> None:
+    for name in ("ndcg", "ndcg@1", "mrr", "ap", "precision@1", "recall@1"):
+        scores = torch.zeros(1, 3, dtype=torch.float64, requires_grad=True)
+        LambdaRank(name)(scores, torch.tensor([[0.0, 0.0, 1.0]])).sum().backward()
+        assert scores.grad[0, 2] < 0 < scores.grad[0, 0], name
+
+
+def test_equal_scores_weigh_as_the_mean_over_their_orders() -> None:
+    apart = (1 - 1 / log2(3)) + (1 / log2(3) - 1 / 2) + (1 - 1 / 2)
+    loss = LambdaRank("ndcg")(torch.zeros(1, 3).double(), torch.tensor([[0.0, 0.0, 1.0]]))
+    assert loss.item() == pytest.approx(2 * apart / 3)
+
+
+def test_a_list_without_pairs_is_zero_with_a_live_graph() -> None:
+    scores = torch.tensor([[0.3, 0.1]], requires_grad=True)
+    loss = LambdaRank("ndcg")(scores, torch.tensor([[2.0, 2.0]]))
+    loss.sum().backward()
+    assert loss.item() == 0
+    assert scores.grad.tolist() == [[0.0, 0.0]]
+
+
+def test_the_certificate_is_the_ceiling_minus_the_loss() -> None:
+    scores, labels = torch.tensor([[0.1, 0.4, 0.3]]).double(), torch.tensor([[2.0, 0.0, 1.0]]).double()
+    for name in ("ndcg@2", "dcg@2"):
+        loss, ceiling = LambdaRank(name), parse(name).ceiling(labels)
+        assert torch.equal(loss.certificate(scores, labels), ceiling - loss(scores, labels))
+    assert parse("ndcg@2").ceiling(labels).item() == pytest.approx(1)
+    assert parse("dcg@2").ceiling(labels).item() == pytest.approx(3 + 1 / log2(3))

@@ -1,0 +1,164 @@
+"""ltr/metrics/base.py: what every metric shares."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from ltr.metrics import AP, DCG, NDCG, RR, Precision, Recall, parse
+
+CLASSES = [NDCG, DCG, RR, AP, Precision, Recall]
+SCORES = [[2, 1], [2, 1], [2, 1]]
+LABELS = [[1, 0], [0, 1], [0, 0]]  # RR 1, 1/2 and no answer
+
+
+def test_defined_says_which_lists_have_an_answer() -> None:
+    assert parse("mrr").defined(torch.tensor(LABELS)).tolist() == [True, True, False]
+    assert parse("mrr-rel2").defined(torch.tensor([[1, 2], [1, 1]])).tolist() == [True, False]
+    assert parse("ndcg-binary3").defined(torch.tensor([[1, 3], [2, 2]])).tolist() == [True, False]
+
+
+def test_defined_does_not_look_into_padding() -> None:
+    assert parse("ndcg").defined(torch.tensor([[0.0, 4.0]]), torch.tensor([[True, False]])).tolist() == [False]
+
+
+def test_undefined_lists_are_zero() -> None:
+    assert parse("mrr")(SCORES, LABELS).tolist() == [1.0, 0.5, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("rule", "mean"), [("skip", (1 + 0.5) / 2), ("zero", (1 + 0.5 + 0) / 3), ("one", (1 + 0.5 + 1) / 3)]
+)
+def test_the_mean_by_each_rule_for_empty_lists(rule: str, mean: float) -> None:
+    metric = parse(f"mrr-{rule}")
+    assert metric.mean(SCORES, LABELS).item() == pytest.approx(mean)
+    values, counted = metric.settle(metric(SCORES, LABELS), metric.defined(torch.tensor(LABELS)))
+    assert (values * counted).sum().item() / counted.sum().item() == pytest.approx(mean)
+    assert counted.dtype == torch.bool
+
+
+def test_the_rule_error_names_the_list() -> None:
+    message = "mrr-error: list 2 has nothing relevant, and empty=error refuses such lists"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        parse("mrr-error").mean(SCORES, LABELS)
+    assert parse("mrr-error").mean(SCORES[:2], LABELS[:2]).item() == 0.75
+
+
+def test_a_weight_counts_its_list_and_no_other() -> None:
+    weight = torch.tensor([1.0, 3.0, 100.0])
+    assert parse("mrr").mean(SCORES, LABELS, weight=weight).item() == pytest.approx((1 * 1 + 3 * 0.5) / (1 + 3))
+    assert parse("mrr-zero").mean(SCORES, LABELS, weight=weight).item() == pytest.approx((1 + 1.5) / 104)
+
+
+def test_weights_of_another_shape_are_refused() -> None:
+    """A column would spread over the lists and give the unweighted mean, in silence."""
+    with pytest.raises(ValueError, match=re.escape("weight")):
+        parse("mrr").mean(SCORES, LABELS, weight=torch.tensor([[1.0], [3.0], [1.0]]))
+
+
+def test_the_mean_over_no_list_is_nan() -> None:
+    assert np.isnan(parse("ndcg").mean([[1, 2]], [[0, 0]]).item())
+
+
+@pytest.mark.parametrize("metric", [each(k=2) for each in CLASSES], ids=str)
+def test_nan_scores_are_refused_by_a_call_and_shown_by_exact(metric: NDCG) -> None:
+    scores, labels = torch.tensor([[torch.nan, 0.2], [0.1, 0.3]]), torch.tensor([[1, 0], [0, 1]])
+    message = "scores must be numbers: list 0, document 0 has nan"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        metric(scores, labels)
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        metric.mean(scores, labels)
+    exact = metric.exact(scores, labels)
+    assert torch.isnan(exact).tolist() == [True, False]
+    assert exact[1] == metric(scores[1], labels[1])[0]
+
+
+def test_a_nan_score_in_padding_is_no_fault() -> None:
+    mask = torch.tensor([[True, False]])
+    assert parse("mrr").exact(torch.tensor([[0.1, torch.nan]]), torch.tensor([[1.0, 0.0]]), mask).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("metric", [each(k=2) for each in CLASSES], ids=str)
+def test_lists_without_documents(metric: NDCG) -> None:
+    """Two lists padded away whole, then two lists of width 0."""
+    blank = torch.zeros(2, 3)
+    assert metric(blank, blank, blank.bool()).tolist() == [0.0, 0.0]
+    assert metric.floor(blank, blank.bool()).tolist() == metric.ceiling(blank, blank.bool()).tolist() == [0.0, 0.0]
+    assert metric(blank[:, :0], blank[:, :0]).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("metric", [each(k=2) for each in CLASSES], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.int64])
+def test_values_are_float64_whatever_comes_in(metric: NDCG, dtype: torch.dtype) -> None:
+    scores, labels = torch.tensor([[3, 1, 2]], dtype=dtype), torch.tensor([[0, 2, 1]], dtype=dtype)
+    value = metric(scores, labels)
+    assert value.dtype == torch.float64
+    assert torch.equal(value, metric(scores.double(), labels.double()))
+
+
+def test_scores_are_compared_as_given() -> None:
+    """1e-9 apart, and 1e200 against 1e300: equal in 32 bits, not in 64."""
+    assert parse("mrr")(np.array([1.0, 1.0 + 1e-9]), [0, 1]).item() == 1.0
+    assert parse("mrr")(torch.tensor([1e200, 1e300], dtype=torch.float64), [0, 1]).item() == 1.0
+
+
+@pytest.mark.parametrize("name", ["mrr-rel0.7", "ap-rel0.7", "precision-rel0.7", "recall-rel0.7", "ndcg-binary0.7"])
+def test_a_label_of_the_threshold_is_relevant_in_any_precision(name: str) -> None:
+    for dtype in (torch.float32, torch.float64):
+        labels = torch.tensor([[0.7, 0.0]], dtype=dtype)
+        assert parse(name).defined(labels).tolist() == [True]
+        assert parse(name)(torch.tensor([[2.0, 1.0]]), labels).item() == (0.5 if "precision" in name else 1.0)
+
+
+def test_metrics_are_values() -> None:
+    assert NDCG(k=10) == NDCG(k=10) != NDCG(k=5)
+    assert NDCG() != DCG()
+    assert len({NDCG(k=10), parse("ndcg@10"), AP(threshold=2), AP(threshold=2.0)}) == 2
+
+
+@pytest.mark.parametrize("metric", [each(k=3, ties="worst", empty="zero") for each in CLASSES], ids=str)
+def test_uncut_forgets_the_cutoff_alone(metric: NDCG) -> None:
+    if isinstance(metric, Precision | Recall):
+        assert metric.uncut() == metric
+    else:
+        assert metric.uncut() == type(metric)(ties="worst", empty="zero")
+
+
+@pytest.mark.parametrize("metric", CLASSES)
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"k": 0}, "the cutoff k must be a whole number of at least 1, got 0"),
+        ({"k": -1}, "the cutoff k must be a whole number of at least 1, got -1"),
+        ({"k": 2.5}, "the cutoff k must be a whole number of at least 1, got 2.5"),
+        ({"k": "five"}, "the cutoff k must be a whole number of at least 1, got 'five'"),
+        ({"k": True}, "the cutoff k must be a whole number of at least 1, got True"),
+        ({"ties": "random"}, "ties must be one of average, docid, stable, worst, best; got 'random'"),
+        ({"empty": "drop"}, "empty must be one of skip, zero, one, error; got 'drop'"),
+    ],
+)
+def test_what_is_refused(metric: type[NDCG], arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(f'{metric.base}: {message}')}$"):
+        metric(**arguments)
+
+
+@pytest.mark.parametrize("metric", [RR, AP, Precision, Recall])
+@pytest.mark.parametrize("threshold", [0, -1.0, float("nan"), float("inf"), True, "2"])
+def test_a_threshold_is_a_number_above_0(metric: type[RR], threshold: object) -> None:
+    message = f"{metric.base}: the relevance threshold must be a number above 0, got {threshold!r}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        metric(threshold=threshold)
+
+
+@pytest.mark.parametrize(
+    ("metric", "arguments", "message"),
+    [
+        (AP, {"divisor": "hits"}, "ap: divisor must be R or min; got 'hits'"),
+        (Precision, {"divisor": "n"}, "precision: divisor must be k or min; got 'n'"),
+        (NDCG, {"short": "one"}, "ndcg: short must be keep or zero; got 'one'"),
+    ],
+)
+def test_options_of_one_metric(metric: type[AP], arguments: dict[str, str], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        metric(**arguments)

@@ -1,0 +1,120 @@
+"""ltr/gains.py: what a grade is worth."""
+
+import re
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ltr.gains import Binary, Exp2, Gain, Linear, Table, number, read
+
+LABELS = torch.tensor([[0.0, 1.0, 2.0, 3.0, 4.0]], dtype=torch.float64)
+TABLE = Table((0, 1, 3, 7, 100))
+GAINS = [Exp2(), Linear(), Binary(), Binary(2), TABLE]
+
+
+@pytest.mark.parametrize(
+    ("gain", "worth"),
+    [
+        (Exp2(), [2**0 - 1, 2**1 - 1, 2**2 - 1, 2**3 - 1, 2**4 - 1]),
+        (Linear(), [0, 1, 2, 3, 4]),
+        (Binary(), [0, 1, 1, 1, 1]),
+        (Binary(2.5), [0, 0, 0, 1, 1]),
+        (TABLE, [0, 1, 3, 7, 100]),
+    ],
+)
+def test_worth_of_each_grade(gain: Gain, worth: list[float]) -> None:
+    assert gain(LABELS).tolist() == [worth]
+
+
+def test_fractional_labels_are_used_as_they_are() -> None:
+    assert Exp2()(torch.tensor([0.5])).item() == pytest.approx(2**0.5 - 1)
+    assert Linear()(torch.tensor([0.5])).item() == 0.5
+
+
+@pytest.mark.parametrize("gain", GAINS, ids=str)
+def test_relative_gains_are_the_gains_over_a_constant_of_the_list(gain: Gain) -> None:
+    relative = gain.relative(LABELS)
+    assert relative.max() <= 1
+    assert torch.allclose(relative * gain(LABELS).max(), gain(LABELS) * relative.max())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("top", [100.0, 2000.0])
+def test_large_labels_do_not_overflow(top: float, dtype: torch.dtype) -> None:
+    relative = Exp2().relative(torch.tensor([[top, top - 1, 1.0, 0.0]], dtype=dtype))
+    assert relative[0].tolist() == pytest.approx([1, 0.5, 0, 0], abs=1e-12)
+
+
+@pytest.mark.parametrize("gain", GAINS, ids=str)
+def test_lists_of_zeros_and_of_nothing_are_worth_nothing(gain: Gain) -> None:
+    assert gain.relative(torch.zeros(2, 3)).abs().sum() == 0
+    assert gain.relative(torch.zeros(2, 0)).shape == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        (5.0, "gain table: wanted whole labels 0 to 4, got 5"),
+        (1.5, "gain table: wanted whole labels 0 to 4, got 1.5"),
+    ],
+)
+def test_a_label_that_the_table_lacks_is_an_error(label: float, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        TABLE(torch.tensor([0.0, label]))
+
+
+def test_a_table_keeps_its_fractions_for_whole_number_labels() -> None:
+    assert Table((0, 0.5, 1.5))(torch.tensor([1, 2])).tolist() == [0.5, 1.5]
+
+
+@pytest.mark.parametrize("gains", [(), (-1.0, 2.0), (0.0, 2.0, 1.0)])
+def test_a_table_that_falls_or_is_negative_is_refused(gains: tuple[float, ...]) -> None:
+    message = f"gain table: wanted numbers >= 0 that never fall, got {list(gains)}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        Table(gains)
+
+
+@pytest.mark.parametrize(
+    ("gain", "word", "formula"),
+    [
+        (Exp2(), "exp2", "2^y-1"),
+        (Linear(), "linear", "y"),
+        (Binary(2.0), "binary2", "[y>=2]"),
+        (Table((0, 0.5, 3)), "table0_0.5_3", "table(0,0.5,3)"),
+    ],
+)
+def test_words_and_formulas(gain: Gain, word: str, formula: str) -> None:
+    assert (gain.word, gain.formula) == (word, formula)
+    assert read(word) == gain
+
+
+positive = st.floats(1e-9, 1e20)
+
+
+@given(
+    st.one_of(positive.map(Binary), st.lists(positive, min_size=1, max_size=5).map(lambda g: Table(tuple(sorted(g)))))
+)
+def test_every_word_reads_back(gain: Gain) -> None:
+    assert read(gain.word) == gain
+
+
+@pytest.mark.parametrize("word", ["", "exp", "log2", "binary", "binary.", "table", "table_", "table1__2", "binarye"])
+def test_other_words_are_no_gain(word: str) -> None:
+    assert read(word) is None
+
+
+@pytest.mark.parametrize(("value", "text"), [(2.0, "2"), (0.5, "0.5"), (0, "0"), (1e15, "1000000000000000")])
+def test_the_shortest_text_of_a_number(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+@given(positive)
+def test_numbers_read_back_and_hold_nothing_that_a_name_uses(value: float) -> None:
+    assert float(number(value)) == value
+    assert set(number(value)) <= set("0123456789.")
+
+
+def test_gains_are_values() -> None:
+    assert len({Exp2(), Exp2(), Linear(), Binary(1), Binary(1.0), Table((0, 1)), Table((0.0, 1.0))}) == 4

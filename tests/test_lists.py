@@ -1,0 +1,97 @@
+"""ltr/lists.py: the one check at every door."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from ltr.lists import ListBatch, check_lists
+
+
+def test_one_list_becomes_a_batch_of_one() -> None:
+    scores, relevance, mask = check_lists([0.5, 0.25, 0.0], [2, 0, 1])
+    assert scores.tolist() == [[0.5, 0.25, 0.0]]
+    assert relevance.tolist() == [[2.0, 0.0, 1.0]]
+    assert mask.tolist() == [[True, True, True]]
+
+
+def test_padded_places_become_zero_whatever_they_held() -> None:
+    garbage = torch.tensor([[1.0, torch.nan, torch.inf]])
+    scores, relevance, mask = check_lists(garbage, garbage, [[True, False, False]])
+    assert scores.tolist() == relevance.tolist() == [[1.0, 0.0, 0.0]]
+    assert mask.dtype == torch.bool
+
+
+def test_a_negative_label_in_padding_is_no_fault() -> None:
+    assert check_lists([[1.0, 2.0]], [[1, -1]], [[1, 0]])[1].tolist() == [[1.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        (torch.float16, torch.float32),
+        (torch.bfloat16, torch.float32),
+        (torch.float32, torch.float32),
+        (torch.float64, torch.float64),
+        (torch.int32, torch.float64),
+        (torch.int64, torch.float64),
+        (torch.bool, torch.float64),
+    ],
+)
+def test_number_types(given: torch.dtype, read: torch.dtype) -> None:
+    scores, relevance, _ = check_lists(torch.ones(1, 2, dtype=given), torch.ones(1, 2, dtype=given))
+    assert (scores.dtype, relevance.dtype) == (read, read)
+
+
+def test_numpy_arrays_keep_their_precision() -> None:
+    scores, _, _ = check_lists(np.array([1.0, 1.0 + 1e-9]), np.array([1, 0]))
+    assert scores[0, 0] < scores[0, 1]
+
+
+def test_plain_numbers_keep_their_precision() -> None:
+    """Compared as given: these two differ in the 64 bits that Python holds, and not in 32."""
+    scores, _, _ = check_lists([1.0, 1.0 + 1e-9], [1, 0])
+    assert scores[0, 0] < scores[0, 1]
+
+
+def test_scores_stay_in_the_graph() -> None:
+    leaf = torch.tensor([[0.3, 0.1]], requires_grad=True)
+    scores, _, _ = check_lists(leaf, torch.tensor([[1.0, 0.0]]), torch.tensor([[True, False]]))
+    (gradient,) = torch.autograd.grad(scores.sum(), leaf)
+    assert gradient.tolist() == [[1.0, 0.0]]
+
+
+def test_nan_scores_pass_where_they_are_not_refused() -> None:
+    assert torch.isnan(check_lists([torch.nan, 0.0], [1, 0])[0]).tolist() == [[True, False]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ([[0.1, 0.2]], [[1, 0, 2]], [[1, 1]]),
+            "scores, relevance and mask must have one shape, [lists, documents] or [documents]; "
+            "got [1, 2], [1, 3] and [1, 2]",
+        ),
+        (
+            ([[[0.1]]], [[[1]]]),
+            "scores, relevance and mask must have one shape, [lists, documents] or [documents]; "
+            "got [1, 1, 1], [1, 1, 1] and [1, 1, 1]",
+        ),
+        (([0.1, 0.2], [0, -1]), "relevance must not be negative: list 0, document 1 has -1"),
+        (
+            ([[0.1, 0.2], [0.3, 0.4]], [[1, 0], [-1.5, -0.5]]),
+            "relevance must not be negative: list 1, document 0 has -1.5, and 1 more",
+        ),
+        (([0.1, 0.2], [torch.nan, 0]), "relevance must be a number: list 0, document 0 has nan"),
+        (([0.1, torch.nan], [1, 0]), "scores must be numbers: list 0, document 1 has nan"),
+    ],
+)
+def test_what_is_refused(arguments: tuple[list[float], ...], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        check_lists(*arguments, finite_scores=True)
+
+
+def test_a_batch_is_a_named_tuple_of_five() -> None:
+    assert ListBatch._fields == ("features", "relevance", "mask", "query", "weight")

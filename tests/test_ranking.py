@@ -1,0 +1,159 @@
+"""ltr/ranking.py: where each document stands. Every number here is judged by the orders that ties allow."""
+
+import re
+from itertools import permutations, product
+
+import pytest
+import torch
+from torch import Tensor
+
+from ltr.discounts import Log2, Reciprocal
+from ltr.ranking import exact_ranking, soft_ranking
+
+LENGTH = 4
+EVERY = torch.tensor(list(product([0.0, 1.0, 2.0], repeat=LENGTH)), dtype=torch.float64)  # [81, 4] all tie patterns
+
+
+def orders(scores: Tensor) -> list[tuple[int, ...]]:
+    """All orders of the documents in which no score stands below a smaller one."""
+    found = permutations(range(len(scores)))
+    return [order for order in found if bool((scores[list(order)].diff() <= 0).all())]
+
+
+def over_orders(scores: Tensor, table: Tensor) -> Tensor:
+    """[L] mean over the orders of the table's entry at each document's rank."""
+    places = torch.tensor(orders(scores)).argsort(1)  # [orders, L] the rank of each document, from 0
+    return table[places].mean(0)
+
+
+def test_positions_without_ties() -> None:
+    ranking = exact_ranking(torch.tensor([[0.1, 0.9, -5.0, 0.3]]))
+    assert ranking.position.tolist() == [[3, 1, 4, 2]]
+    assert ranking.block.tolist() == [[1, 1, 1, 1]]
+
+
+def test_tied_documents_share_a_block() -> None:
+    ranking = exact_ranking(torch.tensor([[2.0, 1.0, 2.0, 0.0, 1.0, 1.0]]))
+    assert ranking.position.tolist() == [[1, 3, 1, 6, 3, 3]]
+    assert ranking.block.tolist() == [[2, 3, 2, 1, 3, 3]]
+
+
+def test_padding_takes_no_place_and_equals_no_score() -> None:
+    scores = torch.tensor([[-torch.inf, 3.0, 7.0, -torch.inf, 3.0]])
+    ranking = exact_ranking(scores, torch.tensor([[True, True, False, False, True]]))
+    assert ranking.position[ranking.mask].tolist() == [3, 1, 1]
+    assert ranking.block[ranking.mask].tolist() == [1, 2, 2]
+
+
+def test_infinite_scores_have_places_and_tie_with_each_other() -> None:
+    ranking = exact_ranking(torch.tensor([[torch.inf, 0.0, -torch.inf, torch.inf, -torch.inf]]))
+    assert ranking.position.tolist() == [[1, 3, 4, 1, 4]]
+    assert ranking.block.tolist() == [[2, 1, 2, 2, 2]]
+
+
+def test_minus_zero_ties_with_zero() -> None:
+    assert exact_ranking(torch.tensor([[0.0, -0.0]])).block.tolist() == [[2, 2]]
+
+
+@pytest.mark.parametrize(
+    ("ties", "position"),
+    [
+        ("stable", [1, 2, 3, 4]),
+        ("docid", [1, 2, 3, 4]),
+        ("worst", [2, 4, 1, 3]),
+        ("best", [3, 1, 4, 2]),
+    ],
+)
+def test_tie_rules_on_one_block(ties: str, position: list[int]) -> None:
+    labels = torch.tensor([[1.0, 3.0, 0.0, 2.0]])
+    ranking = exact_ranking(torch.zeros(1, 4), ties=ties, relevance=labels)
+    assert ranking.position.tolist() == [position]
+    assert ranking.block.tolist() == [[1, 1, 1, 1]]
+
+
+def test_tie_rules_move_nothing_that_is_not_tied() -> None:
+    scores, labels = torch.tensor([[3.0, 1.0, 2.0]]), torch.tensor([[0.0, 2.0, 1.0]])
+    for ties in ("average", "stable", "docid", "worst", "best"):
+        assert exact_ranking(scores, ties=ties, relevance=labels).position.tolist() == [[1, 3, 2]]
+
+
+@pytest.mark.parametrize(
+    ("ties", "message"),
+    [
+        ("random", "ties must be one of average, docid, stable, worst, best; got 'random'"),
+        ("worst", "ties='worst' orders tied documents by relevance, and none was given"),
+    ],
+)
+def test_what_is_refused(ties: str, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        exact_ranking(torch.zeros(1, 2), ties=ties)
+
+
+@pytest.mark.parametrize("k", [None, 1, 2, 3, 7])
+def test_mean_within_and_spread_are_means_over_orders(k: int | None) -> None:
+    ranking = exact_ranking(EVERY)
+    rank = torch.arange(1, LENGTH + 1, dtype=torch.float64)
+    inside = (rank <= (k or LENGTH)).double()
+    weights = Log2()(rank) * inside
+    apart = (weights[:, None] - weights).abs()
+    for i, scores in enumerate(EVERY):
+        assert torch.allclose(ranking.mean(Log2(), k)[i], over_orders(scores, weights))
+        assert torch.allclose(ranking.within(k)[i], over_orders(scores, inside))
+        for document in range(LENGTH):
+            first, size = int(ranking.position[i, document]) - 1, int(ranking.block[i, document])
+            places = apart[first : first + size, first : first + size]
+            spread = places.sum() / (size * (size - 1)) if size > 1 else torch.tensor(0.0, dtype=torch.float64)
+            assert torch.allclose(ranking.spread(Log2(), k)[i, document], spread)
+
+
+def test_counts_are_the_weight_above_and_beside() -> None:
+    weight = torch.tensor([1.0, 10.0, 100.0, 1000.0], dtype=torch.float64)
+    ranking = exact_ranking(EVERY)
+    above, beside = ranking.counts(weight.expand_as(EVERY))
+    for i, scores in enumerate(EVERY):
+        for j, score in enumerate(scores):
+            assert above[i, j] == weight[scores > score].sum()
+            assert beside[i, j] == weight[scores == score].sum() - weight[j]
+
+
+@pytest.mark.parametrize("k", [None, 1, 2, 3])
+def test_first_is_the_mean_over_orders_of_the_highest_marked_document(k: int | None) -> None:
+    rank = torch.arange(1, LENGTH + 1, dtype=torch.float64)
+    worth = Reciprocal()(rank) * (rank <= (k or LENGTH))
+    for marked in product([False, True], repeat=LENGTH):
+        marks = torch.tensor(marked).expand(len(EVERY), -1)
+        found = exact_ranking(EVERY).first(marks, Reciprocal(), k)
+        for i, scores in enumerate(EVERY):
+            each = [next((worth[place] for place, j in enumerate(order) if marked[j]), 0.0) for order in orders(scores)]
+            assert found[i].item() == pytest.approx(float(sum(each)) / len(each))
+
+
+def test_by_index_keeps_the_order_and_lets_the_first_index_win() -> None:
+    mask = torch.tensor([[True, False, True, True, True]])
+    ranking = exact_ranking(torch.tensor([[1.0, 9.0, 2.0, 1.0, 2.0]]), mask).by_index()
+    assert ranking.position[mask].tolist() == [3, 1, 4, 2]
+    assert ranking.block.tolist() == [[1] * 5]
+
+
+def test_soft_ranks_are_one_plus_the_sigmoids_of_the_others() -> None:
+    scores = torch.tensor([[0.5, 0.2, 9.0]], dtype=torch.float64)
+    ranking = soft_ranking(scores, torch.tensor([[True, True, False]]), 0.1)
+    ahead = 1 / (1 + torch.exp(torch.tensor(-(0.5 - 0.2) / 0.1, dtype=torch.float64)))
+    assert ranking.position[0, :2].tolist() == pytest.approx([1 + 1 - ahead.item(), 1 + ahead.item()])
+
+
+def test_soft_becomes_hard() -> None:
+    torch.manual_seed(0)
+    scores, mask = torch.randn(20, 9, dtype=torch.float64), torch.rand(20, 9) < 0.8
+    scores = scores.argsort(1).argsort(1).double()
+    exact, soft = exact_ranking(scores, mask), soft_ranking(scores, mask, 1e-3)
+    weight = torch.rand(20, 9, dtype=torch.float64)
+    for k in (None, 1, 3, 9, 20):
+        assert torch.allclose(soft.within(k), exact.within(k))
+        assert torch.allclose(soft.mean(Log2(), k) * mask, exact.mean(Log2(), k) * mask)
+        assert torch.allclose(soft.first(weight > 0.5, Reciprocal(), k), exact.first(weight > 0.5, Reciprocal(), k))
+    assert torch.allclose(soft.counts(weight * mask)[0][mask], exact.counts(weight * mask)[0][mask])
+
+
+def test_tied_scores_have_the_middle_rank_when_softened() -> None:
+    assert soft_ranking(torch.zeros(1, 5), None, 0.1).position.tolist() == [[3.0] * 5]
