@@ -9,7 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from ltr.gains import number
+from ltr.gains import NUMBER, number
 
 
 class Discount(Protocol):
@@ -123,8 +123,8 @@ def read(word: str) -> Discount | None:
     for plain in (Log2(), Letor(), Reciprocal()):
         if word == plain.word:
             return plain
-    if match := re.fullmatch(r"geometric([\d.e+]+)", word):
+    if match := re.fullmatch(rf"geometric({NUMBER})", word):
         return Geometric(float(match[1]))
-    if match := re.fullmatch(r"positions([\d._e+]+)", word):
+    if match := re.fullmatch(rf"positions({NUMBER}(?:_{NUMBER})*)", word):
         return Table(tuple(map(float, match[1].split("_"))))
     return None

@@ -6,8 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
+
+NUMBER = r"\d+(?:\.\d+)?"  # as ``number`` writes it
 
 
 class Gain(Protocol):
@@ -69,7 +72,7 @@ class Binary:
         return f"[y>={number(self.threshold)}]"
 
     def __call__(self, relevance: Tensor) -> Tensor:
-        return (relevance >= self.threshold).to(relevance.dtype)
+        return at_least(relevance, self.threshold).to(relevance.dtype)
 
     def relative(self, relevance: Tensor) -> Tensor:
         return self(relevance)
@@ -106,16 +109,22 @@ class Table:
             if strange.any():
                 label = relevance[strange][0].item()
                 raise ValueError(f"gain table: wanted whole labels 0 to {len(self.gains) - 1}, got {number(label)}")
-        table = torch.tensor(self.gains, dtype=relevance.dtype, device=relevance.device)
+        dtype = relevance.dtype if relevance.is_floating_point() else torch.float32
+        table = torch.tensor(self.gains, dtype=dtype, device=relevance.device)
         return table[index.clamp(0, len(self.gains) - 1)]
 
     def relative(self, relevance: Tensor) -> Tensor:
         return _over_largest(self(relevance))
 
 
+def at_least(relevance: Tensor, threshold: float) -> Tensor:
+    """Which labels reach the threshold, compared in float32, so that a label of 0.7 reaches 0.7 in any precision."""
+    return relevance.float() >= threshold
+
+
 def number(value: float) -> str:
-    """The shortest text that reads back as the same number, without a trailing ``.0``."""
-    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
+    """The shortest digits that read back as the same number, without exponent, sign or a trailing ``.0``."""
+    return np.format_float_positional(value, trim="-")
 
 
 def _over_largest(gains: Tensor) -> Tensor:
@@ -131,8 +140,8 @@ def read(word: str) -> Gain | None:
         return Exp2()
     if word == "linear":
         return Linear()
-    if match := re.fullmatch(r"binary([\d.e+]+)", word):
+    if match := re.fullmatch(rf"binary({NUMBER})", word):
         return Binary(float(match[1]))
-    if match := re.fullmatch(r"table([\d._e+]+)", word):
+    if match := re.fullmatch(rf"table({NUMBER}(?:_{NUMBER})*)", word):
         return Table(tuple(map(float, match[1].split("_"))))
     return None

@@ -43,7 +43,7 @@ def check_lists(
         >>> scores.shape, mask.tolist()
         (torch.Size([1, 2]), [[True, True]])
     """
-    scores, relevance = torch.as_tensor(scores), torch.as_tensor(relevance)
+    scores, relevance = _tensor(scores), _tensor(relevance)
     relevance = relevance.to(scores.device)
     mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else torch.as_tensor(mask, device=scores.device)
     if not scores.shape == relevance.shape == mask.shape or scores.dim() not in (1, 2):
@@ -53,6 +53,9 @@ def check_lists(
         )
     if scores.dim() == 1:
         scores, relevance, mask = scores[None], relevance[None], mask[None]
+    if not scores.shape[1]:  # lists without documents are lists of padding
+        empty = scores.new_zeros(len(scores), 1)
+        scores, relevance, mask = empty, empty, empty
     mask = mask.bool()
     scores, relevance = _real(scores), _real(relevance)
     if scores.device.type == "cpu" and not torch.compiler.is_compiling():
@@ -66,6 +69,11 @@ def check_lists(
 def exact_dtype(device: torch.device) -> torch.dtype:
     """float64, in which exact metrics are summed; float32 on devices that have no other (Apple's)."""
     return torch.float32 if device.type == "mps" else torch.float64
+
+
+def _tensor(values: Any) -> Tensor:
+    """Plain numbers are read in float64, tensors and arrays as they are."""
+    return torch.as_tensor(values, dtype=None if hasattr(values, "dtype") else torch.float64)
 
 
 def _real(values: Tensor) -> Tensor:

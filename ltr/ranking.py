@@ -43,10 +43,10 @@ class Ranking:
 
     def within(self, k: int | None) -> Tensor:
         """[B, L] how surely the document is among the first k: its block's share, or a sigmoid when softened."""
-        if k is None:
-            return self.mask.to(self.position.dtype)
         if self.soft:
             return _soft_within(self.soft, self.mask, k)
+        if k is None:
+            return self.mask.to(self.position.dtype)
         return self.mask * ((k + 1 - self.position) / self.block).clamp(0, 1)
 
     def counts(self, weight: Tensor) -> tuple[Tensor, Tensor]:
@@ -176,11 +176,13 @@ def soft_ranking(scores: Tensor, mask: Tensor | None, temperature: float) -> Ran
     return Ranking(1 + pairs.sum(-1), torch.ones_like(scores), mask, Soft(scores, pairs, temperature))
 
 
-def _soft_within(soft: Soft, mask: Tensor, k: int) -> Tensor:
-    """Sigmoid of the score's distance to the middle between the k-th score and the next."""
-    length = soft.scores.shape[1]
-    if k >= length:
-        return mask.to(soft.scores.dtype)
+def _soft_within(soft: Soft, mask: Tensor, k: int | None) -> Tensor:
+    """Sigmoid of the score's distance to the middle between the k-th score and the next.
+
+    NOTE[DIFF] Rax holds that middle constant; here it has its gradient (docs/decisions/0004).
+    """
+    if k is None or k >= soft.scores.shape[1]:
+        return mask + 0 * soft.scores  # all are in, whatever the scores, and the graph lives
     beyond = mask.sum(1, keepdim=True) > k
     ordered = soft.scores.masked_fill(~mask, -torch.inf).sort(dim=1, descending=True, stable=True).values
     middle = torch.where(beyond, ordered[:, k - 1 : k + 1], 0).mean(1, keepdim=True)

@@ -59,7 +59,7 @@ def check_metric(metric: RankingMetric, *, labels: tuple[float, ...] = (0, 1, 2,
     scaling of the scores; with averaged ties, the mean over all orders of the tied documents; floor and ceiling are
     the mean and the best over all orders; ``swap_deltas`` is the metric after the swap minus before, and does not
     vanish for equal scores; lists without an answer are 0; NaN scores are refused, infinite ones are not; labels of
-    any number type give the same; one value means one name.
+    any number type give the same.
 
     Args:
         metric: the one to check.
@@ -98,9 +98,7 @@ def _surrogate_checks(
         assert loss.shape == (6,), f"wanted one loss for each of 6 lists, got the shape {list(loss.shape)}"
 
     def padding() -> None:
-        garbage = torch.full((6, 3), 7.0, dtype=scores.dtype)
-        wide = (torch.cat([scores, garbage], 1), torch.cat([relevance, garbage], 1))
-        _same(surrogate(*wide, torch.cat([mask, garbage < 0], 1)), loss)
+        _same(surrogate(*_wider(scores, relevance, mask)), loss)
 
     def order() -> None:
         shuffle = torch.rand(scores.shape, generator=generator).argsort(1)
@@ -159,15 +157,14 @@ def _surrogate_checks(
 def _promise(surrogate: Surrogate, labels: tuple[float, ...], sharpen: float, generator: torch.Generator) -> None:
     aim = surrogate.aim
     assert aim is not None, f"kind {surrogate.kind} needs an aim"
-    for spread in (0.1, 1.0, 5.0):
-        scores, relevance, mask = _lists(generator, labels, lists=200, longest=8)
+    for spread, longest in product((1e-3, 0.1, 1.0, 5.0), (2, 8)):
+        scores, relevance, mask = _lists(generator, labels, lists=200, longest=longest)
         scores = scores * spread
         defined = aim.defined(relevance, mask)
         if surrogate.kind == "bound":
-            certificate = surrogate.certificate(scores, relevance, mask)
-            assert certificate is not None, "a bound gives a certificate"
-            excess = ((certificate - aim(scores, relevance, mask)) * defined).max().item()
-            assert excess <= 1e-9, f"a certificate lies {excess:g} above {aim.name}"
+            single = torch.zeros_like(relevance).scatter(1, torch.zeros(200, 1, dtype=torch.long), max(labels))
+            _below(surrogate, aim, scores, relevance, mask)
+            _below(surrogate, aim, 20 * single, single, mask)  # where bounds are tight
             continue
         estimate = surrogate.estimate(scores, relevance, mask)
         assert estimate is not None, "an approximation gives an estimate"
@@ -176,6 +173,13 @@ def _promise(surrogate: Surrogate, labels: tuple[float, ...], sharpen: float, ge
         limit = surrogate.estimate(scores * sharpen, relevance, mask)
         assert limit is not None
         _same(limit * defined, aim(scores, relevance, mask) * defined)
+
+
+def _below(surrogate: Surrogate, aim: RankingMetric, scores: Tensor, relevance: Tensor, mask: Tensor) -> None:
+    certificate = surrogate.certificate(scores, relevance, mask)
+    assert certificate is not None, "a bound gives a certificate"
+    excess = ((certificate - aim(scores, relevance, mask)) * aim.defined(relevance, mask)).max().item()
+    assert excess <= 1e-9, f"a certificate lies {excess:g} above {aim.name}"
 
 
 def _metric_checks(metric: RankingMetric, labels: tuple[float, ...], generator: torch.Generator) -> Checks:
@@ -189,9 +193,7 @@ def _metric_checks(metric: RankingMetric, labels: tuple[float, ...], generator: 
             assert ((value >= 0) & (value <= 1 + 1e-12)).all(), f"values outside [0, 1]: {value.tolist()}"
 
     def padding() -> None:
-        garbage = torch.full((8, 3), 7.0, dtype=scores.dtype)
-        wide = (torch.cat([scores, garbage], 1), torch.cat([relevance, garbage], 1))
-        _same(metric(*wide, torch.cat([mask, garbage < 0], 1)), value)
+        _same(metric(*_wider(scores, relevance, mask)), value)
 
     def order() -> None:
         shuffle = torch.rand(scores.shape, generator=generator).argsort(1)
@@ -227,11 +229,11 @@ def _metric_checks(metric: RankingMetric, labels: tuple[float, ...], generator: 
             _same(deltas[0, real[i], real[j]], (metric(swapped, y) - metric(s, y))[0])
 
     def start() -> None:
-        y = torch.tensor([[max(labels), min(labels), min(labels)]], dtype=torch.float64)
-        k = metric.k or 3
-        if bool(metric.defined(y)) and k < 3:
-            deltas = metric.swap_deltas(exact_ranking(torch.zeros(1, 3)), y)
-            assert (deltas != 0).any(), "swap_deltas all vanish for equal scores: a fresh model could not start"
+        y = torch.full((1, (metric.k or 2) + 1), min(labels), dtype=torch.float64)
+        y[0, 0] = max(labels)
+        untied = metric.swap_deltas(exact_ranking(torch.arange(y.shape[1])[None].double()), y)
+        deltas = metric.swap_deltas(exact_ranking(torch.zeros_like(y)), y)
+        assert (untied == 0).all() or (deltas != 0).any(), "swap_deltas all vanish for equal scores"
 
     def undefined() -> None:
         nothing = torch.zeros(1, 3)
@@ -272,6 +274,13 @@ def _lists(generator: torch.Generator, labels: tuple[float, ...], *, lists: int,
     mask = torch.rand(lists, longest, generator=generator) < 0.8
     mask[:, [0, longest // 2]] = True
     return scores, relevance, mask
+
+
+def _wider(scores: Tensor, relevance: Tensor, mask: Tensor) -> Lists:
+    """The same lists with three more padded places, and garbage in all of them."""
+    more = torch.zeros(len(mask), 3, dtype=torch.bool)
+    wide = [torch.cat([each, more.to(each.dtype)], 1) for each in (scores, relevance, mask)]
+    return wide[0].masked_fill(~wide[2], 7.0), wide[1].masked_fill(~wide[2], 3.0), wide[2]
 
 
 def _orders(length: int) -> list[Tensor]:

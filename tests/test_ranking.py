@@ -116,7 +116,7 @@ def test_counts_are_the_weight_above_and_beside() -> None:
             assert beside[i, j] == weight[scores == score].sum() - weight[j]
 
 
-@pytest.mark.parametrize("k", [None, 1, 2, 3])
+@pytest.mark.parametrize("k", [None, 2])
 def test_first_is_the_mean_over_orders_of_the_highest_marked_document(k: int | None) -> None:
     rank = torch.arange(1, LENGTH + 1, dtype=torch.float64)
     worth = Reciprocal()(rank) * (rank <= (k or LENGTH))

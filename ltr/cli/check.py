@@ -16,7 +16,6 @@ from ltr.cli.presets import near
 MISSING = "???"
 HYDRA_KEYS = ("_target_", "_partial_", "_recursive_", "_convert_", "_args_")
 BY_CODE = {  # arguments that the program passes itself
-    "data": ("width",),
     "model": ("features",),
     "optimizer": ("params",),
     "scheduler": ("optimizer", "total_steps"),
@@ -60,11 +59,11 @@ def locate(target: str) -> Callable[..., Any]:
             raise ConfigError(f"there is no module {error.name} (looked in {here} and among the packages)") from error
     except (ImportError, SyntaxError) as error:
         raise ConfigError(f"{module_name} cannot be imported: {type(error).__name__}: {error}") from error
-    found = getattr(owner, name, None)
-    if not callable(found):
+    found: Callable[..., Any] | None = getattr(owner, name, None)
+    if found is None or not callable(found):
         known = [each for each in dir(owner) if callable(getattr(owner, each, None)) and each[0] != "_"]
         raise ConfigError(f"{module_name} has no class or function {name}{near(name, known)}")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _nested(name: str) -> Any:
@@ -78,12 +77,14 @@ def _nested(name: str) -> Any:
 
 def signature(target: Callable[..., Any]) -> Signature:
     """The keyword arguments of a class or function; annotations that cannot be read are Any."""
+    if isinstance(target, type) and _maker(target).__module__ == "torch.nn.modules.module":
+        return Signature({}, False)  # a module that takes nothing: the base class only seems to take any keyword
     try:
         parameters = inspect.signature(target).parameters.values()
     except ValueError:  # built in C
         return Signature({}, True)
     try:
-        called: Any = vars(target).get("__init__", target.__init__) if isinstance(target, type) else target  # type: ignore
+        called = vars(_maker(target))["__init__"] if isinstance(target, type) else target
         hints = get_type_hints(called, include_extras=True)
     except (NameError, TypeError, AttributeError):
         hints = {}
@@ -92,6 +93,11 @@ def signature(target: Callable[..., Any]) -> Signature:
         {each.name: Argument(hints.get(each.name, Any), each.default is each.empty) for each in named},
         any(each.kind is each.VAR_KEYWORD for each in parameters),
     )
+
+
+def _maker(target: type) -> type:
+    """The class whose __init__ is called."""
+    return next(each for each in target.__mro__ if "__init__" in vars(each))
 
 
 def annotation_at(config: Any, key: str, root: Callable[..., Any]) -> Any:

@@ -8,7 +8,8 @@ Hydra when the constructor's annotation says that it is text: str, a path, or a 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -25,7 +26,7 @@ from ltr.cli.annotations import is_path, members, text_rule
 from ltr.cli.check import annotation_at, nodes, problems
 from ltr.cli.errors import ConfigError
 from ltr.cli.help import defaults_of
-from ltr.cli.words import Word, as_text, split
+from ltr.cli.words import Word, as_text, quoted, split
 
 NOT_READ = ("cache",)  # folders of the data that are made when they are missing
 
@@ -65,14 +66,19 @@ class Composer:
                     node[key] = _absolute(node[key])
         return dict(plain)
 
-    def check(self, config: dict[str, Any]) -> None:
+    def check(self, config: dict[str, Any], idle: Collection[str] = ()) -> None:
         """Compare with the constructors' signatures, and look whether the files that it names are there.
+
+        Args:
+            config: as compose gives it.
+            idle: dotted keys that are not used, so that nothing is wrong with them.
 
         Raises:
             ConfigError: everything that is wrong with it, one line each.
         """
         lines = [self._with_hint(line) for line in problems(config, self.root, self.verb)]
         lines += _missing_files(config, self.root)
+        lines = [line for line in lines if re.split("[: ]", line, maxsplit=1)[0] not in idle]
         if lines:
             raise ConfigError(lines)
 
@@ -106,7 +112,8 @@ class Composer:
         if self.base:
             first = config.copy()
             self._put(first, [word for word in values if "." not in word.key])
-            saved = self.base(OmegaConf.to_container(first, resolve=False))  # type: ignore[arg-type]
+            seen: Any = OmegaConf.to_container(first, resolve=False)
+            saved = self.base(seen)
             if saved is not None:
                 if any(word.key == "experiment" for word in options):
                     raise ConfigError("experiment: a run goes on with its own configuration; give single keys instead")
@@ -133,7 +140,7 @@ class Composer:
     def _compose_groups(self, words: Sequence[Word]) -> DictConfig:
         overrides = [f"{word.key}={word.value}" for word in words if word.mark != "~" and word.value != "null"]
         if len(self.folders) > 1:
-            overrides.append(f"hydra.searchpath=['file://{self.folders[1]}']")
+            overrides.append(f"hydra.searchpath=[{quoted(f'file://{self.folders[1]}')}]")
         try:
             with initialize_config_dir(str(self.folders[0]), version_base="1.3"):
                 config = hydra_compose(self.verb, overrides)

@@ -14,11 +14,11 @@ from ltr.cli.errors import ConfigError
 from ltr.cli.load import load
 from ltr.cli.predict import check_writable, write_table
 from ltr.cli.screen import show, span
-from ltr.data import RankingData
+from ltr.data import RankingData, Splits, read_letor
 from ltr.evaluation import MetricValues
 
 FROM_RUN = ("data", "metric", "metrics")
-WHOLE, ONE = "ltr.data.letor", "ltr.data.read_letor"  # constructors of all splits from files, and of one
+WHOLE = "ltr.data.letor"
 
 
 def base(config: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -29,13 +29,20 @@ def base(config: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return {key: saved[key] for key in FROM_RUN}
 
 
-def prepare(config: dict[str, Any]) -> None:
-    """Of data in LETOR files, read the split that is asked for alone: the others may be large, or gone."""
-    data = config.get("data") or {}
-    path = data.get(config["split"])
-    if data.get("_target_") == WHOLE and path not in (None, MISSING) and not data["labels"] and not data["weights"]:
-        reading = {key: data[key] for key in ("index_base", "scattered")}
-        config["data"] = {"_target_": ONE, "paths": path, **reading}
+def idle(config: Mapping[str, Any]) -> set[str]:
+    """Keys that need not make sense: of data in LETOR files, the splits that are not asked for."""
+    split = config["split"]
+    if _one_file(config.get("data"), split) is None:
+        return set()
+    return {f"data.{name}" for name in Splits._fields if name != split}
+
+
+def _one_file(data: Mapping[str, Any] | None, split: str) -> Any:
+    """The path of the split in data of LETOR files that can be read alone, else None."""
+    if not data or data.get("_target_") != WHOLE or data.get("labels") or data.get("weights"):
+        return None
+    held_out = split == "train" and data.get("validation") is None  # the file holds validation queries too
+    return None if held_out or data.get(split) == MISSING else data.get(split)
 
 
 def evaluate(
@@ -86,8 +93,12 @@ def evaluate(
 
 
 def _split(data: Mapping[str, Any], split: str, width: int) -> RankingData:
-    built = build(data, "data", **({"width": width} if data["_target_"] == ONE else {}))
-    lists = built if isinstance(built, RankingData) else getattr(built, split)
+    """The lists of one split; where it lies in a LETOR file, the others, which may be large or gone, are not read."""
+    path = _one_file(data, split)
+    if path is not None:
+        reading = {key: data[key] for key in ("index_base", "scattered")}
+        return read_letor(path, width=width, **reading)
+    lists = getattr(build(data, "data"), split)
     if lists is None:
         raise ConfigError(f"data.{split}: the run's data have no such split; name a file: data.{split}=FILE")
     assert isinstance(lists, RankingData)

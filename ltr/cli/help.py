@@ -115,6 +115,7 @@ def defaults_of(path: Path) -> dict[str, str | None]:
     """Group -> option of a verb's list of defaults, in its order."""
     from omegaconf import OmegaConf
 
-    entries = OmegaConf.to_container(OmegaConf.create(path.read_text()))["defaults"]  # type: ignore[index,call-overload]
+    entries = OmegaConf.to_container(OmegaConf.load(path).defaults)
+    assert isinstance(entries, list)
     pairs = [pair for entry in entries if isinstance(entry, dict) for pair in entry.items()]
     return {group.removeprefix("optional ").removeprefix("override "): option for group, option in pairs}

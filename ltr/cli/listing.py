@@ -39,15 +39,14 @@ def _metrics() -> str:
 
 def _about(path: Path) -> str:
     """What the file says in its first line, else what its constructor's docstring does."""
-    from omegaconf import DictConfig, OmegaConf
+    if remark := presets.remark(path):
+        return remark
+    from omegaconf import OmegaConf
 
     from ltr.cli.check import MISSING, locate
 
-    loaded = OmegaConf.load(path)
-    target = OmegaConf.to_container(loaded).get("_target_") if isinstance(loaded, DictConfig) else None  # type: ignore[union-attr]
-    if presets.remark(path) or not isinstance(target, str) or target == MISSING:
-        return presets.remark(path)
-    return _summary(locate(target))
+    target = OmegaConf.select(OmegaConf.load(path), "_target_", default=MISSING)
+    return "" if target == MISSING else _summary(locate(target))
 
 
 def _summary(thing: Any) -> str:

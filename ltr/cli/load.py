@@ -59,8 +59,10 @@ class Trained:
             DataError: the data cannot be read, or has another number of features than the run was trained on.
 
         Example:
-            >>> import ltr
-            >>> ltr.load("first").predict([[0.2, 1.0], [0.4, 0.0]])  # doctest: +SKIP
+            >>> from ltr.models import Linear  # `ltr.load("first")` gives what is put together here
+            >>> trained = Trained(runs.Run("first"), Path("best.ckpt"), 2, Linear(2), None, parse("ndcg"), (), {})
+            >>> trained.predict([[0.2, 1.0], [0.4, 0.0], [0.3, 0.1]]).shape
+            (3,)
         """
         lists = self._lists(data, queries, lengths)
         scores = np.empty(len(lists.row), dtype=np.float32)

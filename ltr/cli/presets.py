@@ -31,7 +31,7 @@ def remark(path: Path) -> str:
 
 def near(word: str, known: Sequence[str]) -> str:
     """``; did you mean X?`` for the nearest known word, or all of them when they are few, or nothing."""
-    close = get_close_matches(word, known, 1, cutoff=0.6)
+    close = get_close_matches(word, known, 1, cutoff=0.6) or [each for each in known if word and each.startswith(word)]
     if close:
         return f"; did you mean {close[0]}?"
     return f"; known: {', '.join(known)}" if 0 < len(known) <= 16 else ""

@@ -35,11 +35,9 @@ def run(verb: str, command: Command) -> None:
         sweep(composer, command.words, show=command.show)
         return
     config = composer.compose(command.words)
-    if hasattr(module, "prepare"):
-        module.prepare(config)
     if command.show:
         print(as_yaml(config), end="")
-    composer.check(config)
+    composer.check(config, module.idle(config) if hasattr(module, "idle") else ())
     if not command.show:
         function(**config)
 
@@ -63,7 +61,6 @@ def log_to_stderr() -> None:
         handler = _Stderr()
         handler.setFormatter(_Plain())
         logger.addHandler(handler)
-        logger.propagate = False
     logger.setLevel(logging.INFO)
 
 

@@ -110,4 +110,4 @@ def _names(jobs: list[list[Word]]) -> list[str]:
 
 def _word(value: str) -> str:
     plain = value[1:-1] if is_quoted(value) else value
-    return re.sub(r"[^A-Za-z0-9@.+=-]+", "-", plain).strip("-")
+    return re.sub(r"[^A-Za-z0-9@.+=-]+", "-", plain)

@@ -83,23 +83,44 @@ def fit_run(config: Mapping[str, Any], claim: Claim) -> runs.Run:
     transform = build(config["transform"], "transform")
     callbacks = [build(node, f"callbacks.{key}") for key, node in (config["callbacks"] or {}).items() if node]
     parts = {key: build(config[key], key) for key in ("optimizer", "scheduler", "trainer")}
+    _try_out(parts["optimizer"])
     run = claim(_hint(config, metric.name))
     log.info("run folder %s", run.path)
+    before = run.config_path.read_text() if config["resume"] is not None else None
     run.write_config(as_yaml({**config, "resume": None}))
-    fit(
-        run,
-        data,
-        model=model,
-        transform=transform,
-        loss=loss,
-        metric=metric,
-        metrics=metrics,
-        callbacks=callbacks,
-        **parts,
-        **{key: config[key] for key in ("documents", "lists", "workers", "seed", "monitor")},
-        resume=config["resume"] is not None,
-    )
+    try:
+        fit(
+            run,
+            data,
+            model=model,
+            transform=transform,
+            loss=loss,
+            metric=metric,
+            metrics=metrics,
+            callbacks=callbacks,
+            **parts,
+            **{key: config[key] for key in ("documents", "lists", "workers", "seed", "monitor")},
+            resume=before is not None,
+        )
+    except runs.RunError:
+        if before is not None:  # it did not go on, so its configuration is the old one
+            run.write_config(before)
+        raise
     return run
+
+
+def _try_out(optimizer: Callable[..., Any]) -> None:
+    """Make the optimiser of a parameter that nobody needs.
+
+    Raises:
+        ConfigError: it refuses its arguments.
+    """
+    import torch
+
+    try:
+        optimizer([torch.nn.Parameter(torch.zeros(1))])
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"optimizer: {error}") from error
 
 
 def _hint(config: Mapping[str, Any], metric: str) -> str:

@@ -55,8 +55,8 @@ class Comparison:
         doubts = [test for test in (self.t_test, self.sign_flip) if not test.p <= ALPHA]
         if doubts:
             return (
-                f"{self.metric}: {_lists(self.lists)} are too few to tell; the interval {low:+.4f} to {high:+.4f} leaves "
-                f"out 0, but the {doubts[0].method.partition(',')[0]} does not (p = {doubts[0].p:.3f})."
+                f"{self.metric}: {_lists(self.lists)} are too few to tell; the interval {low:+.4f} to {high:+.4f} "
+                f"leaves out 0, but the {doubts[0].method.partition(',')[0]} does not (p = {doubts[0].p:.3f})."
             )
         above, below = (first, second) if low > 0 else (second, first)
         smaller, larger = sorted((abs(low), abs(high)))

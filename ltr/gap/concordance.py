@@ -48,13 +48,13 @@ def concordance(loss: ArrayLike, metric: ArrayLike, *, larger_is_better: bool = 
         return nothing
     mean_loss, mean_metric = losses.mean(1), better.mean(1)
     tau = float(kendalltau(-mean_loss, mean_metric).statistic) if np.ptp(mean_loss) and np.ptp(mean_metric) else nan
-    order = np.argsort(mean_loss, kind="stable")
-    fitted = isotonic_regression(mean_metric[order], increasing=False).x
+    _, level, count = np.unique(mean_loss, return_inverse=True, return_counts=True)  # equal losses, one fitted value
+    fitted = isotonic_regression(np.bincount(level, mean_metric) / count, weights=count, increasing=False).x[level]
     return {
         "tau": None if np.isnan(tau) else tau,
         "discordance": None if np.isnan(tau) else (1 - tau) / 2,
         "regret": _regret(losses, better, seed) if queries > 1 else None,
-        "residual": float(np.abs(mean_metric[order] - fitted).mean()),
+        "residual": float(np.abs(mean_metric - fitted).mean()),
         "validations": states,
     }
 

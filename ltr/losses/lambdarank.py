@@ -73,4 +73,4 @@ class LambdaRank(Surrogate):
     def certificate(self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None) -> Tensor | None:
         if self.kind != "bound":
             return None
-        return self.metric.ceiling(relevance, mask) - self(scores, relevance, mask)
+        return self.metric.ceiling(relevance, mask) - self.forward(scores, relevance, mask)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ltr.discounts import Reciprocal
-from ltr.gains import Binary, Gain
+from ltr.gains import Binary, Gain, at_least
 from ltr.metrics.base import RankingMetric, check_threshold, threshold_field
 from ltr.ranking import Ranking
 
@@ -81,7 +81,7 @@ class AP(RankingMetric):
         return torch.where(both, torch.where(b < a, up, down), 0) / self._divisor(flag)[:, None, None]
 
     def _relevant(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        return (relevance >= self.threshold) & ranking.mask
+        return at_least(relevance, self.threshold) & ranking.mask
 
     def _divisor(self, relevant: Tensor) -> Tensor:
         count = relevant.sum(-1).clamp(min=1)

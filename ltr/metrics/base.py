@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields, replace
+from math import inf
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import torch
@@ -62,8 +63,9 @@ class RankingMetric(ABC):
         gain = self.document_gain.relative(relevance if mask is None else relevance.masked_fill(~mask, 0))
         return gain if mask is None else gain.masked_fill(~mask, 0)
 
-    def defined(self, relevance: Tensor, mask: Tensor | None = None) -> Tensor:
+    def defined(self, relevance: Any, mask: Any = None) -> Tensor:
         """[B] bool: has this list an answer at all, that is, any document worth something?"""
+        _, relevance, mask = check_lists(relevance, relevance, mask)
         return (self.gains(relevance, mask) > 0).any(-1)
 
     def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
@@ -124,6 +126,8 @@ class RankingMetric(ABC):
         """The mean over lists by the rule ``empty``, each list weighted by weight [B] (1 when None); NaN over none."""
         scores, relevance, mask = check_lists(scores, relevance, mask, finite_scores=True)
         values, counted = self.settle(self._exact(scores, relevance, mask), self.defined(relevance, mask))
+        if weight is not None and weight.shape != values.shape:
+            raise ValueError(f"weight must hold one number for each of {len(values)} lists, got {list(weight.shape)}")
         weight = counted.to(values.dtype) * (1 if weight is None else weight)
         return (values * weight).sum() / weight.sum()
 
@@ -207,7 +211,7 @@ def check_threshold(metric: RankingMetric, threshold: float) -> None:
     Raises:
         ValueError: it is not above 0 (a label of 0 is what "nothing relevant" means).
     """
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not threshold > 0:
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 < threshold < inf:
         raise ValueError(f"{metric.base}: the relevance threshold must be a number above 0, got {threshold!r}")
     object.__setattr__(metric, "threshold", float(threshold))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import torch
 from torch import Tensor
 
 from ltr.discounts import Discount, Log2
@@ -47,4 +48,8 @@ class DCG(RankingMetric):
         return linear_swap_deltas(ranking, self._worth(ranking, relevance), self.discount, self.k, rows)
 
     def _worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        return self.gain(relevance.to(ranking.position.dtype)) * ranking.mask
+        gain = self.gain(relevance.to(ranking.position.dtype)) * ranking.mask
+        if gain.device.type == "cpu" and not torch.isfinite(gain).all():
+            label, kind = relevance.max().item(), str(gain.dtype).removeprefix("torch.")
+            raise ValueError(f"dcg: the gain of label {label:g} is beyond {kind}; use ndcg, or gain=linear or a table")
+        return gain

@@ -62,7 +62,7 @@ class NDCG(RankingMetric):
     def _worth(self, ranking: Ranking, relevance: Tensor) -> tuple[Tensor, Tensor]:
         """[B, L] gains and [B] the ideal DCG, in one unit per list that cannot overflow."""
         gain = self.gain.relative(relevance.to(ranking.position.dtype) * ranking.mask) * ranking.mask
-        ideal = exact_ranking(gain, ranking.mask, "stable").mean(self.discount, self.k)
+        ideal = exact_ranking(gain, ranking.mask, "stable").mean(self.discount, self.k).to(gain.dtype)
         if self.short == "zero" and self.k is not None:
             gain = gain * (ranking.mask.sum(-1, keepdim=True) >= self.k)
         return gain, (gain * ideal).sum(-1)

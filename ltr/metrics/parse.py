@@ -61,7 +61,12 @@ def parse(text: str | RankingMetric) -> RankingMetric:
         hint = f"; did you mean {near[0]}?" if near else ""
         raise ValueError(f"unknown metric {text!r}: wanted one of {', '.join(METRICS)}, such as ndcg@10{hint}")
     metric = METRICS[base]
-    options: dict[str, Any] = dict(_option(metric, word, text) for word in words)
+    options: dict[str, Any] = {}
+    for word in words:
+        name, value = _option(metric, word, text)
+        if name in options:
+            raise ValueError(f"metric {text!r}: {word!r} is a second answer to the question of {name}")
+        options[name] = value
     if "@" in plain:
         options["k"] = _cutoff(plain.partition("@")[2], text)
     return metric(**options)
@@ -105,7 +110,7 @@ def _read(metric: type[RankingMetric], option: Field[Any], word: str, known: lis
         return discounts.read(word)
     if option.name == "threshold":
         known.append("rel2")
-        match = re.fullmatch(r"rel([\d.e+-]+)", word)
+        match = re.fullmatch(rf"rel({gains.NUMBER})", word)
         return float(match[1]) if match else None
     words = {spell(option, value, "word"): value for value in get_args(get_type_hints(metric)[option.name])}
     known += words

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, Self
 import torch
 from torch import Tensor
 
-from ltr.gains import Binary, Gain
+from ltr.gains import Binary, Gain, at_least
 from ltr.metrics.base import RankingMetric, check_threshold, linear_swap_deltas, threshold_field
 from ltr.ranking import Ranking
 
@@ -56,7 +56,7 @@ class Precision(RankingMetric):
         return self
 
     def _worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        relevant = ((relevance >= self.threshold) & ranking.mask).to(ranking.position.dtype)
+        relevant = (at_least(relevance, self.threshold) & ranking.mask).to(ranking.position.dtype)
         length = ranking.mask.sum(-1, keepdim=True).clamp(min=1)
         if self.k is None:
             return relevant / length

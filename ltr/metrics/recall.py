@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor
 
-from ltr.gains import Binary, Gain
+from ltr.gains import Binary, Gain, at_least
 from ltr.metrics.base import RankingMetric, check_threshold, linear_swap_deltas, threshold_field
 from ltr.ranking import Ranking
 
@@ -52,5 +52,5 @@ class Recall(RankingMetric):
         return self
 
     def _worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        relevant = ((relevance >= self.threshold) & ranking.mask).to(ranking.position.dtype)
+        relevant = (at_least(relevance, self.threshold) & ranking.mask).to(ranking.position.dtype)
         return relevant / relevant.sum(-1, keepdim=True).clamp(min=1)

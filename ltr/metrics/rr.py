@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ltr.discounts import Reciprocal
-from ltr.gains import Binary, Gain
+from ltr.gains import Binary, Gain, at_least
 from ltr.metrics.base import RankingMetric, check_threshold, threshold_field
 from ltr.ranking import Ranking
 
@@ -39,7 +39,7 @@ class RR(RankingMetric):
         check_threshold(self, self.threshold)
 
     def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        return ranking.first(relevance >= self.threshold, Reciprocal(), self.k)
+        return ranking.first(at_least(relevance, self.threshold), Reciprocal(), self.k)
 
     @property
     def document_gain(self) -> Gain:
@@ -48,7 +48,7 @@ class RR(RankingMetric):
     def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
         """A pair matters only where its relevant document is the first, or its other one stands above the first."""
         ranking = ranking.by_index()
-        relevant = (relevance >= self.threshold) & ranking.mask
+        relevant = at_least(relevance, self.threshold) & ranking.mask
         place = torch.where(relevant, ranking.position, torch.inf)
         top = place.topk(min(2, place.shape[1]), 1, largest=False).values
         first, second = top[:, :1], top[:, 1:] if top.shape[1] > 1 else torch.full_like(top, torch.inf)

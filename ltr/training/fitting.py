@@ -163,7 +163,8 @@ def _results(
             enable_checkpointing=False,
             default_root_dir=run.path,
         )
-        made.test(module, datamodule=loaders, ckpt_path=str(checkpoint), verbose=False)
+        module.load_state_dict(torch.load(checkpoint, map_location="cpu", weights_only=True)["state_dict"])
+        made.test(module, datamodule=loaders, verbose=False)
         found = module.evaluated["test"]
         run.write_per_query("test", found.rows(test.query_ids))
         results |= {"test": dict(found.means), "test_gap": dict(found.gap)}

@@ -126,6 +126,8 @@ def write_record(folder: Path, settings: Mapping[str, Any], results: Mapping[str
     from torch.utils.tensorboard.summary import hparams
 
     make: Any = hparams
+    for earlier in folder.glob("events.out.tfevents.*"):  # a resumed run has one record too
+        earlier.unlink()
     writer = _open(folder, None)
     for tag, value in results.items():
         writer.add_scalar(tag, value, step)

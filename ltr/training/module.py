@@ -9,7 +9,6 @@ from typing import Any
 import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
@@ -104,12 +103,6 @@ class RankingModule(pl.LightningModule):
         schedule = self.make_scheduler(optimizer, total_steps=int(steps))
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
-    def setup(self, stage: str) -> None:
-        # DDP sends buffers around at every forward, and hangs where the processes validate unlike numbers of batches.
-        if self.trainer.world_size > 1:
-            names = [name for name, _ in self.named_buffers()]
-            DistributedDataParallel._set_params_and_buffers_to_ignore_for_model(self, names)  # type: ignore[no-untyped-call]
-
     def on_train_epoch_start(self) -> None:
         self.train_sums = torch.zeros(2, dtype=exact_dtype(self.device), device=self.device)
 
@@ -136,12 +129,6 @@ class RankingModule(pl.LightningModule):
             self._log("train/loss", float(self.train_sums[0] / self.train_sums[1]))
 
     # -- validation and test --------------------------------------------------------------------------------------
-
-    def on_validation_start(self) -> None:
-        if self.trainer.world_size > 1:
-            for buffer in self.buffers():
-                if buffer.dtype != torch.bool:
-                    torch.distributed.broadcast(buffer, 0)
 
     def on_validation_epoch_start(self) -> None:
         self.table.reset()

@@ -57,7 +57,10 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.chdir(folder)
         files = ["data=letor", "data.train=data/train.txt", "data.validation=data/vali.txt", "data.test=data/test.txt"]
         quick = ["metric=ndcg-linear@5", "metrics=[mrr]", "trainer.max_epochs=2", "optimizer.lr=0.01"]
-        for name, options in {"first": ["loss=lambdarank"], "second": ["loss=listnet", "model=linear", "seed=1"]}.items():
+        for name, options in {
+            "first": ["loss=lambdarank"],
+            "second": ["loss=listnet", "model=linear", "seed=1"],
+        }.items():
             assert main(["train", *files, *quick, *options, f"name={name}"]) == 0
         yield folder
 

@@ -85,7 +85,8 @@ def test_these_keys_take_text(annotation: object, rule: Text) -> None:
 
 
 @pytest.mark.parametrize(
-    "annotation", [int, float | None, bool, Any, str | int, Sequence[int], Mapping[str, str], list[int] | str | int, Node]
+    "annotation",
+    [int, float | None, bool, Any, str | int, Sequence[int], Mapping[str, str], list[int] | str | int, Node],
 )
 def test_these_keys_do_not(annotation: object) -> None:
     assert text_rule(annotation) is None

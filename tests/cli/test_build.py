@@ -33,7 +33,11 @@ def test_nothing_builds_nothing() -> None:
     [
         ({"_target_": "ltr.losses.ListNet", "temperature": 0.0}, ConfigError, "loss: .*temperature.*0"),
         ({"_target_": "ltr.losses.ListNet", "temp": 1}, ConfigError, "loss: .*unexpected keyword argument 'temp'"),
-        ({"_target_": "ltr.data.synthetic", "queries": 1}, DataError, "synthetic: wanted queries of at least 5, came 1"),
+        (
+            {"_target_": "ltr.data.synthetic", "queries": 1},
+            DataError,
+            "synthetic: wanted queries of at least 5, came 1",
+        ),
         ({"_target_": "operator.truediv", "_args_": [1, 0]}, ZeroDivisionError, "division by zero"),
     ],
 )

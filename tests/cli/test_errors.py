@@ -3,6 +3,7 @@
 import pytest
 
 from ltr.cli.errors import ConfigError, Failed, guarded
+from ltr.cli.run import log_to_stderr
 from ltr.data import DataError
 from ltr.runs import RunError
 
@@ -40,9 +41,13 @@ def test_what_the_frameworks_say_to_the_user_is_a_line(capsys: pytest.CaptureFix
     assert capsys.readouterr().err == "ltr: no GPU here\n"
 
 
-def test_a_fault_of_the_program_keeps_its_traceback(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_fault_of_the_program_keeps_its_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    log_to_stderr()
     assert failing(KeyError("x")) == (1, "'x'")
-    assert caplog.records[0].exc_info is not None
+    err = capsys.readouterr().err
+    assert err.startswith("error: this is a fault of the program")
+    assert "Traceback (most recent call last):" in err
+    assert err.endswith("KeyError: 'x'\n")
 
 
 def test_success() -> None:

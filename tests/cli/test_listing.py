@@ -23,7 +23,10 @@ def test_every_metric_with_the_first_line_of_its_docstring(ltr: Ltr) -> None:
     ("what", "line"),
     [
         ("losses", "lambdarank  pairs weighted by what swapping them does to the metric"),
-        ("loss", "custom      a loss of your own: loss=custom loss._target_=my.MyLoss, with my.py in the working directory"),
+        (
+            "loss",
+            "custom      a loss of your own: loss=custom loss._target_=my.MyLoss, with my.py in the working directory",
+        ),
         ("models", "linear  score = w . x + b for each document, 0 where padded."),
         ("optimizers", "adamw    weight decay apart from the gradient"),
         ("data", "synthetic    made lists whose truth is known: see ltr.data.synthetic"),

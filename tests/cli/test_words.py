@@ -50,7 +50,7 @@ def test_what_cannot_be_read_is_refused(arguments: list[str], message: str) -> N
 
 
 def test_a_third_input_is_refused() -> None:
-    with pytest.raises(ConfigError, match="^c: ltr compare wants key=value here; its inputs are first and second$"):
+    with pytest.raises(ConfigError, match=r"^c: ltr compare wants key=value here; its inputs are first and second$"):
         read(["a", "b", "c"], "compare", ("first", "second"))
 
 
@@ -87,7 +87,11 @@ def test_what_is_left_to_hydra(value: str, written: str) -> None:
 
 
 def test_nothing_else_is_left_to_hydra() -> None:
-    assert [as_text(value, False, False, False) for value in ("null", "{a: 1}", "[a]")] == ["'null'", "'{a: 1}'", "'[a]'"]
+    assert [as_text(value, False, False, False) for value in ("null", "{a: 1}", "[a]")] == [
+        "'null'",
+        "'{a: 1}'",
+        "'[a]'",
+    ]
 
 
 @pytest.mark.parametrize(

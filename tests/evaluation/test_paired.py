@@ -66,7 +66,7 @@ def test_a_smaller_value_wins_where_smaller_is_better() -> None:
 
 @pytest.mark.parametrize(("first", "second"), [({}, {}), ({"q1": 0.1}, {"q2": 0.1}), ({"q1": 0.1, "q2": 1}, {"q1": 0})])
 def test_other_queries_are_refused(first: dict[str, float], second: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="wanted values for the same queries, . stand on one side only"):
+    with pytest.raises(ValueError, match=r"wanted values for the same queries, . stand on one side only"):
         compare(first, second, "ap")
 
 
@@ -79,10 +79,14 @@ def test_a_sentence_claims_no_more_than_the_interval() -> None:
     assert comparison(-0.01, 0.03, 0.2).sentence() == (
         "ap: these 40 lists do not tell the two apart; a difference anywhere from -0.0100 to +0.0300 goes with them."
     )
-    assert comparison(0.01, 0.03).sentence("x", "y").startswith(
-        "ap: x lies above y on lists like these 40, by 0.0100 to 0.0300."
+    assert (
+        comparison(0.01, 0.03)
+        .sentence("x", "y")
+        .startswith("ap: x lies above y on lists like these 40, by 0.0100 to 0.0300.")
     )
-    assert comparison(-0.03, -0.01).sentence("x", "y").startswith("ap: y lies above x on lists like these 40, by 0.0100")
+    assert (
+        comparison(-0.03, -0.01).sentence("x", "y").startswith("ap: y lies above x on lists like these 40, by 0.0100")
+    )
     assert comparison(0.01, 0.03, 0.08).sentence() == (
         "ap: 40 lists are too few to tell; the interval +0.0100 to +0.0300 leaves out 0, but the paired t-test does "
         "not (p = 0.080)."

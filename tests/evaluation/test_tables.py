@@ -10,7 +10,10 @@ from ltr.evaluation import MetricValues, per_query
 from ltr.metrics import parse
 
 LISTS = RankingData.from_arrays(
-    np.zeros((7, 1)), [0, 1, 0, 0, 2, 0, 1], queries=["a", "a", "b", "b", "c", "c", "c"], weights={"a": 1, "b": 5, "c": 3}
+    np.zeros((7, 1)),
+    [0, 1, 0, 0, 2, 0, 1],
+    queries=["a", "a", "b", "b", "c", "c", "c"],
+    weights={"a": 1, "b": 5, "c": 3},
 )
 SCORES = [2.0, 1.0, 0.0, 0.0, 1.0, 3.0, 2.0]  # first relevant: a at 2, b nowhere, c at 2
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import pytorch_lightning as pl
 import torch
+from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
 from torch import nn
 from torch.utils.data import DataLoader
 
@@ -16,6 +17,8 @@ from ltr.losses import ApproxMetric
 from ltr.models import MLP
 from ltr.runs import Run, claim
 from ltr.training import fit, seed_everything
+
+Summaries = dict[str, list[tuple[int, Any]]]
 
 # Lightning's own, which nobody can act on; ltr.training.fit silences them itself (ltr/training/quiet.py).
 THIRD_PARTY = (
@@ -97,6 +100,21 @@ def plain_trainer(tmp_path: Path) -> Callable[..., pl.Trainer]:
         return pl.Trainer(default_root_dir=tmp_path, **settings)
 
     return make
+
+
+@pytest.fixture
+def summaries() -> Callable[[Path], Summaries]:
+    """Read a folder's event files, sub-folders left out: (step, value) of each tag in the order of writing."""
+
+    def read(folder: Path) -> Summaries:
+        found: Summaries = {}
+        for file in sorted(folder.glob("events.out.tfevents.*")):
+            for event in EventFileLoader(str(file)).Load():
+                for value in event.summary.value:
+                    found.setdefault(value.tag, []).append((event.step, value))
+        return found
+
+    return read
 
 
 @pytest.fixture(scope="session")
