@@ -19,9 +19,9 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import yaml  # type: ignore[import-untyped]
+import yaml
 
-PER_QUERY = ("query", "metric", "value", "documents", "defined")
+PER_QUERY = ("query", "metric", "value", "documents", "defined", "weight")
 
 
 class RunError(ValueError):
@@ -138,7 +138,7 @@ class Run:
     # -- values list by list --------------------------------------------------------------------------------------
 
     def write_per_query(self, split: str, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Write the values of each list: query, metric, value (None: the mean skips it), documents, defined."""
+        """Write the values of each list: query, metric, value (None: the mean skips it), documents, defined, weight."""
         text = StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(PER_QUERY)
@@ -147,7 +147,7 @@ class Run:
         _write(self.per_query(split), text.getvalue())
 
     def read_per_query(self, split: str) -> list[dict[str, Any]]:
-        """Those rows: query and metric as text, value as a float or None, documents as an int, defined as a bool."""
+        """Those rows: query and metric as text, value as a float or None, documents as an int, defined as a bool, weight."""
         rows = csv.DictReader(StringIO(self._read(self.per_query(split)), newline=""))
         return [
             row
@@ -155,6 +155,7 @@ class Run:
                 "value": float(row["value"]) if row["value"] else None,
                 "documents": int(row["documents"]),
                 "defined": row["defined"] == "true",
+                "weight": float(row["weight"]),
             }
             for row in rows
         ]

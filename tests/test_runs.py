@@ -159,12 +159,12 @@ def test_rewind_forgets_later_epochs_and_the_test(tmp_path: Path) -> None:
 
 def test_values_list_by_list_come_back(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [
-        {"query": "0012", "metric": "ndcg@10", "value": 1 / 3, "documents": 4, "defined": True},
-        {"query": 'a,"b', "metric": "ndcg@10", "value": None, "documents": 1, "defined": False},
+        {"query": "0012", "metric": "ndcg@10", "value": 1 / 3, "documents": 4, "defined": True, "weight": 1.0},
+        {"query": 'a,"b', "metric": "ndcg@10", "value": None, "documents": 1, "defined": False, "weight": 2.5},
     ]
     run = Run(tmp_path)
     run.write_per_query("test", rows)
-    assert run.per_query("test").read_text().splitlines()[0] == "query,metric,value,documents,defined"
+    assert run.per_query("test").read_text().splitlines()[0] == "query,metric,value,documents,defined,weight"
     assert run.read_per_query("test") == rows
 
 

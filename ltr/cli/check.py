@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from importlib import import_module
 from typing import Any, NamedTuple, get_type_hints
 
@@ -121,12 +121,24 @@ def _located(target: Any) -> Callable[..., Any] | None:
         return None
 
 
-def nodes(config: Any, root: Callable[..., Any]) -> Iterator[tuple[str, dict[str, Any], Signature]]:
-    """(path, node, signature) of the root and of every ``_target_`` node below it whose constructor is found."""
-    yield "", config, signature(root)
-    for path, node in _targets("", config):
+def nodes(
+    config: Mapping[str, Any], root: Callable[..., Any], known: Collection[str] = ()
+) -> Iterator[tuple[str, dict[str, Any], Signature]]:
+    """(path, node, signature) of the root and of every ``_target_`` node below it whose constructor is found.
+
+    Args:
+        config: of a verb.
+        root: the function of the verb.
+        known: top-level keys that are passed over.
+    """
+    yield "", dict(config), signature(root)
+    for path, node in _targets("", _without(config, known)):
         if target := _located(node["_target_"]):
             yield path, node, signature(target)
+
+
+def _without(config: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
+    return {key: value for key, value in config.items() if key not in keys}
 
 
 def _targets(path: str, value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -144,16 +156,17 @@ def _targets(path: str, value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 # -- problems ---------------------------------------------------------------------------------------------------------
 
 
-def problems(config: dict[str, Any], root: Callable[..., Any], verb: str) -> list[str]:
+def problems(config: dict[str, Any], root: Callable[..., Any], verb: str, known: Collection[str] = ()) -> list[str]:
     """One line for each key that the constructors do not know, lack, or cannot use.
 
     Args:
         config: resolved; ``???`` stands for a value that must be given.
         root: the function of the verb: its parameters are the top-level keys.
         verb: its name, for messages.
+        known: top-level keys whose nodes are known to be right.
     """
     lines = _problems_of("", config, signature(root), f"ltr {verb}")
-    for path, node in _targets("", config):
+    for path, node in _targets("", _without(config, known)):
         target = node["_target_"]
         if target == MISSING:
             lines.append(f"{path}._target_ is required: the class to use, such as {path}._target_=my.My{path.title()}")

@@ -34,12 +34,13 @@ def print_run(run: Run, console: Console | None = None) -> None:
     """
     console = console or _console()
     info, rows = run.read_info(), run.gap_rows()
-    console.print()
     if rows:
+        did = "was worth" if rows[-1]["kind"] == "neither" else "believed"
+        _title(console, f"what {rows[-1]['surrogate']} {did} on {_lists(rows[-1]['lists'])} of validation data")
         console.print(_history(rows, int(info["best"]["epoch"])))
         console.print(_between(rows[-1]), _meaning(rows[-1]), _agreement(rows[-1]), sep="\n")
     if info["test"]:
-        console.print()
+        _title(console, f"what was true on {_lists(info['data']['test']['queries'])} of test data")
         console.print(_tested([(run.path.name, run)], info))
         for name in info["test"].keys() & info["conventions"].keys():
             console.print(info["conventions"][name])
@@ -56,16 +57,17 @@ def print_sweep(runs: Sequence[Run], console: Console | None = None) -> None:
     """
     console = console or _console()
     done = [(run.path.name, run) for run in runs if run.read_info()["status"] == "finished"]
-    console.print()
     tested = [(name, run) for name, run in done if run.read_info()["test"]]
     if tested:
+        lists = _lists(tested[0][1].read_info()["test_gap"]["lists"])
+        _title(console, f"who believed what on {lists} of test data, each at the epoch that validation chose")
         console.print(_beliefs(tested))
         console.print(TAU)
         for line in dict.fromkeys(_meaning(run.read_info()["test_gap"]) for _, run in tested):
             console.print(line)
     for alike in _comparable(tested):
         info = alike[0][1].read_info()
-        console.print()
+        _title(console, f"what was true on {_lists(info['data']['test']['queries'])} of test data")
         console.print(_tested(alike, info, only=info["metric"]))
         console.print(info["conventions"][info["metric"]], *_differences(alike, info["metric"]), sep="\n")
     if runs:
@@ -75,10 +77,7 @@ def print_sweep(runs: Sequence[Run], console: Console | None = None) -> None:
 def _history(rows: Sequence[dict[str, Any]], best: int) -> Table:
     """A few of the validations: the first, the best, the last, and some between."""
     last = rows[-1]
-    did = "was worth" if last["kind"] == "neither" else "believed"
-    table = _table(f"what {last['surrogate']} {did} on {_lists(last['lists'])} of validation data")
-    for head in ("epoch", "loss", *_belief_heads(last), f"exact {last['target']}"):
-        table.add_column(head, justify="right")
+    table = _table("epoch", "loss", *_belief_heads(last), f"exact {last['target']}")
     even = {round(place) for place in np.linspace(0, len(rows) - 1, min(7, len(rows)))}
     for place, row in enumerate(rows):
         if place in even or row["epoch"] == best:
@@ -112,12 +111,10 @@ def _belief_cells(row: dict[str, Any]) -> list[str]:
 
 
 def _beliefs(runs: Sequence[tuple[str, Run]]) -> Table:
-    lists = _lists(runs[0][1].read_info()["test_gap"]["lists"])
-    table = _table(f"who believed what on {lists} of test data, each at the epoch that validation chose")
     targets = {run.read_info()["metric"] for _, run in runs}
     reported = f"gap to {targets.pop()}" if len(targets) == 1 else "gap to the target"
-    for head in ("run", "kind", "loss", "believed", "exact, same lists", "gap to its aim", reported, "tau", "regret"):
-        table.add_column(head, justify="left" if head in ("run", "kind") else "right")
+    heads = ("run", "kind", "loss", "believed", "exact, same lists", "gap to its aim", reported, "tau", "regret")
+    table = _table(*heads, left=2)
     for name, run in runs:
         row, last = run.read_info()["test_gap"], run.gap_rows()[-1]
         aim, sign = row["aim"], ">= " if row["kind"] == "bound" else ""
@@ -137,17 +134,14 @@ def _beliefs(runs: Sequence[tuple[str, Run]]) -> Table:
 def _tested(runs: Sequence[tuple[str, Run]], info: dict[str, Any], only: str | None = None) -> Table:
     values = runs[0][1].read_per_query("test")
     names = [only] if only else list(dict.fromkeys(row["metric"] for row in values))
-    queries = len({row["query"] for row in values})
-    table = _table(f"what was true on {_lists(queries)} of test data")
-    for head in ("run", "metric", "mean", "95 % interval", "lists", "best epoch"):
-        table.add_column(head, justify="left" if head in ("run", "metric") else "right")
-    floor, ceiling = _number(info["test_gap"]["floor"]), _number(info["test_gap"]["ceiling"])
+    table = _table("run", "metric", "mean", "95 % interval", "lists", "best epoch", left=2)
+    floor, ceiling = (_number(info["test_bounds"][name]) for name in ("floor", "ceiling"))
     table.add_row("random order", info["metric"], floor, "", "", "")
     for name, run in runs:
         for metric in names:
             mine = run.read_info()
-            kept = list(_values(run, metric).values())
-            low, high, _ = interval(kept)
+            kept = [row for row in run.read_per_query("test") if row["metric"] == metric and row["value"] is not None]
+            low, high, _ = interval([row["value"] for row in kept], [row["weight"] for row in kept])
             spread, epoch = f"{_number(low)} to {_number(high)}", str(mine["best"]["epoch"])
             table.add_row(name, metric, _number(mine["test"][metric]), spread, str(len(kept)), epoch)
     table.add_row("ideal order", info["metric"], ceiling, "", "", "")
@@ -241,10 +235,17 @@ def _number(value: float | None, digits: int = 4) -> str:
     return "-" if value is None or not np.isfinite(value) else f"{value:.{digits}f}"
 
 
-def _table(title: str) -> Table:
-    return Table(
-        title=title, title_justify="left", caption_justify="left", box=None, pad_edge=False, title_style="bold"
-    )
+def _table(*heads: str, left: int = 0) -> Table:
+    """A table without lines, whose first ``left`` columns are text."""
+    table = Table(box=None, pad_edge=False)
+    for place, head in enumerate(heads):
+        table.add_column(head, justify="left" if place < left else "right")
+    return table
+
+
+def _title(console: Console, text: str) -> None:
+    console.print()
+    console.print(text, style="bold", soft_wrap=True)
 
 
 def _console() -> Console:

@@ -37,6 +37,16 @@ class Evaluation:
     gap: Mapping[str, Any]  # as ltr.gap.summarise gives it
 
     @property
+    def bounds(self) -> dict[str, float]:
+        """The target of a random order and of the ideal one, over the lists that its mean is over."""
+        metric, columns = self.metrics[0], self.columns
+        found = {}
+        for name in ("floor", "ceiling"):
+            values, counted = _settled(metric, {**columns, metric.name: columns[name]})
+            found[name] = _mean(values, columns["weight"] * counted)
+        return found
+
+    @property
     def target(self) -> float:
         return self.means[self.metrics[0].name]
 
@@ -46,7 +56,7 @@ class Evaluation:
         return np.where(counted, values, np.nan)
 
     def rows(self, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """One row a query and metric: query, metric, value (None: the mean skips it), documents, defined."""
+        """One row a query and metric: query, metric, value (None: the mean skips it), documents, defined, weight."""
         rows = []
         for metric in self.metrics:
             values, counted = _settled(metric, self.columns)
@@ -58,6 +68,7 @@ class Evaluation:
                         "value": float(values[at]) if counted[at] else None,
                         "documents": int(self.columns["documents"][at]),
                         "defined": bool(self.columns[_defined(metric)][at]),
+                        "weight": float(self.columns["weight"][at]),
                     }
                 )
         return rows

@@ -77,7 +77,7 @@ def fit(
 
     Returns:
         What run.json holds: status, seed, versions, data, conventions, best (file, epoch, step, value), validation and
-        test values by metric name, the test's gap, the checkpoint's path in the folder, wall time in seconds.
+        test values by metric name, the test's gap and its floor and ceiling, the checkpoint's path in the folder, wall time in seconds.
 
     Raises:
         RunError: nothing to resume from, other data than the run began with, or a monitor that cannot be.
@@ -148,7 +148,7 @@ def _results(
     index = run.read_index()
     best = next(iter(index["best"].values()), None) or {**index["last"], "values": {}}
     validation = {tag.removeprefix("val/"): value for tag, value in best.pop("values").items() if tag != "val/target"}
-    results: dict[str, Any] = {"checkpoint": name, "best": best, "validation": validation, "test": {}, "test_gap": None}
+    results: dict[str, Any] = {"checkpoint": name, "best": best, "validation": validation, "test": {}}
     test = loaders.data.test
     if test is None:
         log.warning("no test data: the best state, %s, is not tested", name)
@@ -167,7 +167,7 @@ def _results(
         made.test(module, datamodule=loaders, verbose=False)
         found = module.evaluated["test"]
         run.write_per_query("test", found.rows(test.query_ids))
-        results |= {"test": dict(found.means), "test_gap": dict(found.gap)}
+        results |= {"test": dict(found.means), "test_gap": dict(found.gap), "test_bounds": found.bounds}
         scalars = {f"test/{each}": value for each, value in found.means.items()}
         run.append_metrics({"step": best["step"], "epoch": best["epoch"], **scalars})
         values = ", ".join(f"{each.name} {found.means[each.name]:.4f}" for each in found.metrics)

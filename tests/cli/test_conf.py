@@ -7,7 +7,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from ltr.cli import presets
-from ltr.cli.check import BY_CODE, HYDRA_KEYS, MISSING, locate, signature
+from ltr.cli.check import BY_CODE, HYDRA_KEYS, MISSING, locate, problems, signature
 from ltr.cli.compose import Composer
 from ltr.cli.help import defaults_of
 from ltr.cli.run import verb_function
@@ -69,4 +69,6 @@ def test_every_option_composes_and_passes_the_check(file: str, tmp_path: Path) -
     words += [Word("data.train", str(tmp_path / "train.txt"))] if option == "letor" else []
     words += [Word("loss._target_", "ltr.losses.MSE")] if option == "custom" else []
     composer = Composer("train", verb_function("train"))
-    composer.check(composer.compose(words))
+    config = composer.compose(words)
+    composer.check(config)
+    assert problems(config, verb_function("train"), "train") == []

@@ -228,10 +228,10 @@ def test_rows_of_a_list_say_what_the_mean_is_over(plain_trainer: Callable[..., p
     plain_trainer().validate(module, datamodule=RankingDataModule(Splits(TRAIN, data, None)), verbose=False)
     found = module.evaluated["validation"]
     assert found.rows(data.query_ids) == [
-        {"query": "q0", "metric": "mrr", "value": 0.5, "documents": 2, "defined": True},
-        {"query": "q1", "metric": "mrr", "value": None, "documents": 3, "defined": False},
-        {"query": "q0", "metric": "ap-zero", "value": 0.5, "documents": 2, "defined": True},
-        {"query": "q1", "metric": "ap-zero", "value": 0.0, "documents": 3, "defined": False},
+        {"query": "q0", "metric": "mrr", "value": 0.5, "documents": 2, "defined": True, "weight": 1.0},
+        {"query": "q1", "metric": "mrr", "value": None, "documents": 3, "defined": False, "weight": 1.0},
+        {"query": "q0", "metric": "ap-zero", "value": 0.5, "documents": 2, "defined": True, "weight": 1.0},
+        {"query": "q1", "metric": "ap-zero", "value": 0.0, "documents": 3, "defined": False, "weight": 1.0},
     ]
     np.testing.assert_array_equal(found.values(parse("mrr")), [0.5, np.nan])
 

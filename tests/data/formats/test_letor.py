@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from ltr.data import DataError, RankingData, read_letor
 from ltr.data.formats import letor as module
 
+CUT_SHORT = gzip.compress(b"1 qid:1 1:1\n" * 9, mtime=0)[:-9]
+
 
 @pytest.fixture
 def write(tmp_path: Path):
@@ -246,8 +248,7 @@ def test_a_malformed_line_is_named(write, text: str | bytes, message: str) -> No
         ("1 qid:1\n0 qid:1\n", f": no features: wanted lines '{FORM}', came 2 rows without any"),
         (b"\x89PNG\r\n\0\0", ": wanted a text file, came binary data"),
         ("1 qid:1 1:1\n".encode("utf-16"), ": wanted a text file, came binary data"),
-        (gzip.compress(b"1 qid:1 1:1\n" * 9, mtime=0)[:-9], ": cannot be read (Compressed file ended before the end-of-stream "
-         "marker was reached)"),
+        (CUT_SHORT, ": cannot be read (Compressed file ended before the end-of-stream marker was reached)"),
     ],
 )  # fmt: skip
 def test_a_file_without_rows_is_named(write, text: str | bytes, message: str) -> None:
