@@ -11,6 +11,7 @@ import json
 import math
 import os
 import re
+import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -147,7 +148,7 @@ class Run:
         _write(self.per_query(split), text.getvalue())
 
     def read_per_query(self, split: str) -> list[dict[str, Any]]:
-        """Those rows: query and metric as text, value as a float or None, documents as an int, defined as a bool, weight."""
+        """Those rows: query and metric are text, value is a float or None, documents an int, defined a bool."""
         rows = csv.DictReader(StringIO(self._read(self.per_query(split)), newline=""))
         return [
             row
@@ -203,6 +204,11 @@ class Run:
             RunError: there is none.
         """
         return self._checkpoint("last.ckpt")
+
+    def discard_unused(self) -> None:
+        """Remove the folder of a start that was refused before it logged or kept anything: its name is free again."""
+        if not (self.metrics_path.exists() or self.checkpoints.exists() or self.gap_path.exists()):
+            shutil.rmtree(self.path)
 
     def _checkpoint(self, name: str) -> Path:
         path = self.checkpoints / name

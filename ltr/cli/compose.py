@@ -249,9 +249,9 @@ def _as_shipped(config: Mapping[str, Any]) -> set[str]:
     return {
         group
         for group in LIGHTNING
+        if group in config
         for path in groups[group].values()
-        if OmegaConf.to_container(OmegaConf.create({**config, group: OmegaConf.load(path)}), resolve=True)
-        == {**config, group: config.get(group, MISSING)}
+        if OmegaConf.create({**config, group: OmegaConf.load(path)})[group] == config[group]
     }
 
 

@@ -45,14 +45,14 @@ def guarded(action: Callable[[], object]) -> tuple[int, str | None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the last flush complains once more
         return 0, None
     except Exception as error:
-        if _is_plain(error):
+        if is_plain(error):
             return _said([_one_line(error)], 1)
         log.exception("this is a fault of the program or of your own code, not of the configuration:")
         return 1, _one_line(error)
     return 0, None
 
 
-def _is_plain(error: Exception) -> bool:
+def is_plain(error: Exception) -> bool:
     """Does this exception carry a message for the user?"""
     from ltr.data import DataError
     from ltr.runs import RunError

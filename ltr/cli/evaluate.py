@@ -109,4 +109,4 @@ def _rows(values: Sequence[MetricValues]) -> Iterator[list[Any]]:
     yield list(runs.PER_QUERY)
     for each in values:
         for row in each.rows():
-            yield [row.query, row.metric, row.value, row.documents, "true" if row.defined else "false"]
+            yield [row.query, row.metric, row.value, row.documents, "true" if row.defined else "false", row.weight]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -62,6 +63,27 @@ def log_to_stderr() -> None:
         handler.setFormatter(_Plain())
         logger.addHandler(handler)
     logger.setLevel(logging.INFO)
+
+
+@contextmanager
+def said_once() -> Iterator[None]:
+    """Within this, what was logged for information is not logged again: the runs of a sweep read the same data."""
+    seen: set[str] = set()
+
+    def new(record: logging.LogRecord) -> bool:
+        text = record.getMessage()
+        known = text in seen
+        seen.add(text)
+        return record.levelno > logging.INFO or not known
+
+    handlers = logging.getLogger("ltr").handlers
+    for handler in handlers:
+        handler.addFilter(new)
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            handler.removeFilter(new)
 
 
 class _Stderr(logging.StreamHandler[Any]):

@@ -12,7 +12,7 @@ from typing import Any
 from ltr import runs
 from ltr.cli.compose import Composer
 from ltr.cli.errors import ConfigError, Failed, guarded
-from ltr.cli.run import as_yaml
+from ltr.cli.run import as_yaml, said_once
 from ltr.cli.train import fit_run
 from ltr.cli.words import Word, is_quoted
 
@@ -40,7 +40,8 @@ def sweep(composer: Composer, words: Sequence[Word], show: bool = False) -> None
         print("---\n".join(f"# {name}\n{as_yaml(config)}" for name, config in zip(names, configs, strict=True)), end="")
         return
     folder = _folder(Path(configs[0]["root"]), configs[0]["name"])
-    done = [_run_job(folder, name, config) for name, config in zip(names, configs, strict=True)]
+    with said_once():
+        done = [_run_job(folder, name, config) for name, config in zip(names, configs, strict=True)]
     from ltr.report import print_sweep
 
     print_sweep([run for run, _ in done])

@@ -10,7 +10,7 @@ from typing import Any
 from ltr import runs
 from ltr.cli.annotations import Node
 from ltr.cli.build import build, metric_of, metrics_of
-from ltr.cli.errors import ConfigError
+from ltr.cli.errors import ConfigError, is_plain
 from ltr.cli.run import as_yaml
 from ltr.data import DataError, RankingData, Splits, check_trainable, describe_labels
 from ltr.metrics import RankingMetric
@@ -59,7 +59,18 @@ def train(
         return
     if name is not None and Path(root, name).exists():
         runs.claim(root, name, "")  # likewise
-    print_run(fit_run(config, lambda hint: runs.claim(root, name, hint)))
+    claimed: list[runs.Run] = []
+
+    def claim(hint: str) -> runs.Run:
+        claimed.append(runs.claim(root, name, hint))
+        return claimed[0]
+
+    try:
+        print_run(fit_run(config, claim))
+    except Exception as error:
+        if claimed and (isinstance(error, ConfigError) or is_plain(error)):
+            claimed[0].discard_unused()
+        raise
 
 
 def fit_run(config: Mapping[str, Any], claim: Claim) -> runs.Run:

@@ -26,6 +26,7 @@ class QueryValue(NamedTuple):
     value: float | None
     documents: int
     defined: bool
+    weight: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +44,10 @@ class MetricValues:
     counted: NDArray[np.bool_]  # [Q] is the list part of the mean?
 
     def rows(self) -> list[QueryValue]:
-        columns = (self.value.tolist(), self.documents.tolist(), self.defined.tolist(), self.counted.tolist())
+        columns = (self.value, self.counted, self.documents, self.defined, self.weight)
         return [
-            QueryValue(query, self.metric.name, value if counted else None, documents, defined)
-            for query, value, documents, defined, counted in zip(self.query_ids, *columns, strict=True)
+            QueryValue(query, self.metric.name, value if counted else None, *rest)
+            for query, value, counted, *rest in zip(self.query_ids, *(each.tolist() for each in columns), strict=True)
         ]
 
     def summary(self, seed: int = 0) -> Summary:
@@ -96,7 +97,7 @@ def per_query(
         >>> data = RankingData.from_arrays([[0.0]] * 3, [0, 2, 0], queries=["a", "a", "b"])
         >>> (values,) = per_query([0.9, 0.1, 0.5], data, [parse("mrr")])
         >>> [tuple(row) for row in values.rows()]
-        [('a', 'mrr', 0.5, 2, True), ('b', 'mrr', None, 1, False)]
+        [('a', 'mrr', 0.5, 2, True, 1.0), ('b', 'mrr', None, 1, False, 1.0)]
         >>> values.summary().mean, values.summary().lists, values.summary().undefined
         (0.5, 1, 1)
     """

@@ -33,6 +33,7 @@ from ltr.training.recorder import Recorder
 
 log = logging.getLogger(__name__)
 
+HOUSEKEEPING = ("callbacks", "monitor", "name", "resume", "root", "workers")  # settings that no result depends on
 LIBRARIES = ("torch", "pytorch-lightning", "torchmetrics", "numpy", "scipy")
 
 
@@ -77,7 +78,8 @@ def fit(
 
     Returns:
         What run.json holds: status, seed, versions, data, conventions, best (file, epoch, step, value), validation and
-        test values by metric name, the test's gap and its floor and ceiling, the checkpoint's path in the folder, wall time in seconds.
+        test values by metric name, the test's gap, floor and ceiling, the checkpoint's path in the folder, wall time in
+        seconds.
 
     Raises:
         RunError: nothing to resume from, other data than the run began with, or a monitor that cannot be.
@@ -174,8 +176,10 @@ def _results(
         print(f"test on {name}: {values}, {len(test.query_ids)} queries", flush=True)
     record = {f"val/{key}": value for key, value in validation.items()}
     record |= {f"test/{key}": value for key, value in results["test"].items()}
-    settings = run.read_config() if run.config_path.exists() else {}
-    write_record(run.events / "best", settings, record, best["step"])
+    first = {tag: record[tag] for tag in (f"val/{module.metric.name}", f"test/{module.metric.name}") if tag in record}
+    known = run.read_config() if run.config_path.exists() else {}
+    settings = {key: value for key, value in known.items() if key not in HOUSEKEEPING}
+    write_record(run.events / "best", settings, first | record, best["step"])
     return results
 
 

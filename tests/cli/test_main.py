@@ -48,7 +48,8 @@ def test_the_installed_command_refuses_without_a_traceback(tmp_path: Path) -> No
 
 
 def test_what_is_wrong_outside_of_lightning_is_said_before_it_is_loaded(here: Path) -> None:
-    code = "import sys; from ltr.cli import main; s = main(['train', 'metrik=ap']); print(s, 'pytorch_lightning' in sys.modules)"
+    run = "import sys; from ltr.cli import main; status = main(['train', 'metrik=ap'])"
+    code = f"{run}; print(status, 'pytorch_lightning' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=here, capture_output=True, text=True, check=True)
     assert done.stdout == "2 False\n"
     assert done.stderr == "ltr: metrik: ltr train has no such key; did you mean metric?\n"

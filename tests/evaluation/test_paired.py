@@ -34,7 +34,7 @@ def test_random_flips_agree_with_all_of_them() -> None:
 
 
 def test_p_is_never_zero() -> None:
-    assert sign_flip([0.1] * 30, flips=1000).p == pytest.approx(1 / 1001, abs=1e-12)
+    assert sign_flip([0.1] * 30, flips=1000).p == pytest.approx(2 / 1001, abs=1e-12)
 
 
 def test_pairs_by_query_whatever_the_order() -> None:

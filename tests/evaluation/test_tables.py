@@ -49,7 +49,7 @@ def test_the_mean_follows_the_rule_and_the_weights(name: str, mean: float, lists
 def test_a_skipped_list_has_no_value_in_the_table() -> None:
     assert [row.value for row in measure("mrr").rows()] == [0.5, None, 0.5]
     assert [row.value for row in measure("mrr-zero").rows()] == [0.5, 0.0, 0.5]
-    assert [tuple(row) for row in measure("mrr").rows()][1] == ("b", "mrr", None, 2, False)
+    assert [tuple(row) for row in measure("mrr").rows()][1] == ("b", "mrr", None, 2, False, 5.0)
 
 
 def test_floor_and_ceiling_stand_beside_the_mean() -> None:
