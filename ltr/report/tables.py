@@ -17,8 +17,8 @@ from ltr.runs import Run
 FEW = 50  # lists below which intervals of a mean cover less than they say
 PAIRS = 6  # comparisons that a sweep prints one by one
 TAU = (
-    "tau: over the validations, does a falling loss go with a rising metric, from -1 to 1; regret: what choosing the "
-    "epoch by the loss would have cost."
+    "tau: does a falling loss go with a rising metric, from -1 to 1; regret: what choosing the epoch by the loss would "
+    "have cost."
 )
 
 
@@ -62,9 +62,10 @@ def print_sweep(runs: Sequence[Run], console: Console | None = None) -> None:
         lists = _lists(tested[0][1].read_info()["test_gap"]["lists"])
         _title(console, f"who believed what on {lists} of test data, each at the epoch that validation chose")
         console.print(_beliefs(tested))
-        console.print(TAU)
         for line in dict.fromkeys(_meaning(run.read_info()["test_gap"]) for _, run in tested):
             console.print(line)
+        _title(console, "did the loss go with the metric, over the validations?")
+        console.print(_concordance(tested), TAU, sep="\n")
     for alike in _comparable(tested):
         info = alike[0][1].read_info()
         _title(console, f"what was true on {_lists(info['data']['test']['queries'])} of test data")
@@ -113,21 +114,32 @@ def _belief_cells(row: dict[str, Any]) -> list[str]:
 def _beliefs(runs: Sequence[tuple[str, Run]]) -> Table:
     targets = {run.read_info()["metric"] for _, run in runs}
     reported = f"gap to {targets.pop()}" if len(targets) == 1 else "gap to the target"
-    heads = ("run", "kind", "loss", "believed", "exact, same lists", "gap to its aim", reported, "tau", "regret")
-    table = _table(*heads, left=2)
+    table = _table("run", "kind", "believed", "exact", "gap to its aim", reported, left=2)
     for name, run in runs:
-        row, last = run.read_info()["test_gap"], run.gap_rows()[-1]
-        aim, sign = row["aim"], ">= " if row["kind"] == "bound" else ""
-        believed = "no belief" if aim is None else f"{aim} {sign}{_number(row['belief'])}"
-        exact = row["target"] if aim is None else aim
-        value = row["target_value"] if aim is None else row["aim_value"]
-        gaps = ["none"] * 2 if aim is None else ["vacuous"] * 2
-        if aim and not row["vacuous"]:
-            gaps = [f"{row['gap_aim']:+.4f} {aim}", f"{row['gap_target']:+.4f}"]
-        regret = "-" if last["regret"] is None else f"{last['regret']:.4f} {row['target']}"
+        row = run.read_info()["test_gap"]
+        aim = row["aim"]
+        if aim is None:
+            table.add_row(
+                name, row["kind"], "nothing", f"{row['target']} {_number(row['target_value'])}", "none", "none"
+            )
+            continue
+        sign = ">= " if row["kind"] == "bound" else ""
+        gaps = [f"{row['gap_aim']:+.4f} {aim}", f"{row['gap_target']:+.4f}"]
+        table.add_row(
+            *(name, row["kind"], f"{aim} {sign}{_number(row['belief'])}", f"{aim} {_number(row['aim_value'])}"),
+            *(["vacuous"] * 2 if row["vacuous"] else gaps),
+        )
+    return table
+
+
+def _concordance(runs: Sequence[tuple[str, Run]]) -> Table:
+    table = _table("run", "loss at the best epoch", "validations", "tau", "regret", left=1)
+    for name, run in runs:
+        rows, best = run.gap_rows(), run.read_info()["best"]["epoch"]
+        row, last = next((each for each in rows if each["epoch"] == best), rows[-1]), rows[-1]
+        regret = "-" if last["regret"] is None else f"{last['regret']:.4f} {last['target']}"
         loss = f"{_number(row['loss'])} {row['loss_unit']}"
-        cells = (loss, believed, f"{exact} {_number(value)}", *gaps, _number(last["tau"], 2), regret)
-        table.add_row(name, row["kind"], *cells)
+        table.add_row(name, loss, str(last["validations"]), _number(last["tau"], 2), regret)
     return table
 
 
@@ -239,7 +251,7 @@ def _table(*heads: str, left: int = 0) -> Table:
     """A table without lines, whose first ``left`` columns are text."""
     table = Table(box=None, pad_edge=False)
     for place, head in enumerate(heads):
-        table.add_column(head, justify="left" if place < left else "right")
+        table.add_column(head, justify="left" if place < left else "right", no_wrap=place < left)
     return table
 
 

@@ -109,7 +109,8 @@ def test_too_few_lists_name_no_winner(tmp_path: Path, console: Console) -> None:
     assert "43 lists are too few to name a winner" in text
     assert "lies above" not in text
     assert "loss-approx minus loss-listnet: -0.7" in text
-    assert "loss-listnet  neither        0.2500 nats    no belief     ndcg@10 0.4000" in text
+    assert "loss-listnet  neither            nothing  ndcg@10 0.4000            none" in text
+    assert "loss-listnet             0.2500 nats            3  0.50  0.0100 ndcg@10" in text
 
 
 def test_enough_lists_that_differ_are_told_apart(tmp_path: Path, console: Console) -> None:
