@@ -3,7 +3,7 @@
 from ltr.discounts import Geometric, Letor, Log2, Reciprocal
 from ltr.gains import Binary, Exp2, Linear, Table
 from ltr.metrics.ap import AP
-from ltr.metrics.base import RankingMetric
+from ltr.metrics.base import BinaryMetric, RankingMetric
 from ltr.metrics.dcg import DCG
 from ltr.metrics.ndcg import NDCG
 from ltr.metrics.parse import METRICS, parse
@@ -18,6 +18,7 @@ __all__ = [
     "NDCG",
     "RR",
     "Binary",
+    "BinaryMetric",
     "Exp2",
     "Geometric",
     "Letor",

@@ -9,13 +9,12 @@ import torch
 from torch import Tensor
 
 from ltr.discounts import Reciprocal
-from ltr.gains import Binary, Gain, at_least
-from ltr.metrics.base import RankingMetric, check_threshold, threshold_field
+from ltr.metrics.base import BinaryMetric
 from ltr.ranking import Ranking
 
 
 @dataclass(frozen=True)
-class AP(RankingMetric):
+class AP(BinaryMetric):
     """Average precision: the sum over relevant documents in the first k of precision at their rank, over R.
 
     Source: Harman (1993), Overview of TREC-1; ties: McSherry, Najork (2008), Computing information retrieval
@@ -34,34 +33,28 @@ class AP(RankingMetric):
 
     base: ClassVar[str] = "ap"
 
-    threshold: float = threshold_field()
     divisor: Literal["R", "min"] = field(default="R", metadata={"formula": {"min": "min(R,k)"}})
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_threshold(self, self.threshold)
         if self.divisor not in ("R", "min"):
             raise ValueError(f"ap: divisor must be R or min; got {self.divisor!r}")
 
     def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         """A relevant document at place t (from 0) of a block of m documents, r of them relevant, that starts at rank
         p below R' relevant ones has expected precision (R' + 1 + t (r - 1) / (m - 1)) / (p + t); all t are alike."""
-        relevant = self._relevant(ranking, relevance).to(ranking.position.dtype)
+        relevant = self.relevant(ranking, relevance).to(ranking.position.dtype)
         above, beside = ranking.counts(relevant)
         per_rank, inside = ranking.mean(Reciprocal(), self.k), ranking.within(self.k)
         later = beside / (ranking.block - 1).clamp(min=1) * (inside - ranking.position * per_rank)
         return (relevant * ((above + 1) * per_rank + later)).sum(-1) / self._divisor(relevant)
-
-    @property
-    def document_gain(self) -> Gain:
-        return Binary(self.threshold)
 
     def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
         """For a relevant document at rank a and another at rank b, from n(r), the relevant ones down to rank r, and
         S(r), the sum of 1/r over their ranks within k: up, (n(b) + 1)/b - n(a)/a + S(a - 1) - S(b); down,
         n(b)/b - n(a)/a - S(b) + S(a)."""
         ranking = ranking.by_index()
-        relevant = self._relevant(ranking, relevance)
+        relevant = self.relevant(ranking, relevance)
         flag = relevant.to(ranking.position.dtype)
         worth = 1 / ranking.position if self.k is None else (ranking.position <= self.k) / ranking.position
         count = ranking.counts(flag)[0] + flag
@@ -79,9 +72,6 @@ class AP(RankingMetric):
         up = (n_b + 1) * w_b - n_a * w_a + (s_a - w_a) - s_b
         down = n_b * w_b - n_a * w_a - s_b + s_a
         return torch.where(both, torch.where(b < a, up, down), 0) / self._divisor(flag)[:, None, None]
-
-    def _relevant(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        return at_least(relevance, self.threshold) & ranking.mask
 
     def _divisor(self, relevant: Tensor) -> Tensor:
         count = relevant.sum(-1).clamp(min=1)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import torch
 from torch import Tensor
 
-from ltr.gains import Gain, number
+from ltr.gains import Binary, Gain, at_least, number
 from ltr.lists import check_lists, exact_dtype
 from ltr.ranking import TIES, Ranking, Ties, exact_ranking
 
@@ -200,20 +200,30 @@ def spell(option: Field[Any], value: Any, how: Literal["word", "formula"]) -> st
     return str(getattr(value, how))
 
 
-def threshold_field() -> Any:
-    """A binary metric's threshold: label >= 1 is relevant unless said otherwise, and then the name says so."""
-    return field(default=1.0, metadata={"says": "relevant"})
+@dataclass(frozen=True)
+class BinaryMetric(RankingMetric):
+    """A metric that only asks which documents are relevant: those whose label reaches the threshold.
 
-
-def check_threshold(metric: RankingMetric, threshold: float) -> None:
-    """Hold the threshold as a float.
-
-    Raises:
-        ValueError: it is not above 0 (a label of 0 is what "nothing relevant" means).
+    Args:
+        threshold: the lowest label that is relevant; 1 unless said otherwise, and then the name says so.
     """
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 < threshold < inf:
-        raise ValueError(f"{metric.base}: the relevance threshold must be a number above 0, got {threshold!r}")
-    object.__setattr__(metric, "threshold", float(threshold))
+
+    threshold: float = field(default=1.0, metadata={"says": "relevant"})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        number_given = isinstance(self.threshold, int | float) and not isinstance(self.threshold, bool)
+        if not number_given or not 0 < self.threshold < inf:  # a label of 0 is what "nothing relevant" means
+            raise ValueError(f"{self.base}: the relevance threshold must be a number above 0, got {self.threshold!r}")
+        object.__setattr__(self, "threshold", float(self.threshold))
+
+    @property
+    def document_gain(self) -> Gain:
+        return Binary(self.threshold)
+
+    def relevant(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        """[B, L] bool: which documents are relevant."""
+        return at_least(relevance, self.threshold) & ranking.mask
 
 
 def linear_swap_deltas(

@@ -8,13 +8,12 @@ from typing import ClassVar, Literal, Self
 import torch
 from torch import Tensor
 
-from ltr.gains import Binary, Gain, at_least
-from ltr.metrics.base import RankingMetric, check_threshold, linear_swap_deltas, threshold_field
+from ltr.metrics.base import BinaryMetric, linear_swap_deltas
 from ltr.ranking import Ranking
 
 
 @dataclass(frozen=True)
-class Precision(RankingMetric):
+class Precision(BinaryMetric):
     """Precision at k: relevant documents among the first k, over k (over the list's length without a cutoff).
 
     Source: the oldest measure of all; the divisor k is trec_eval's. Undefined for a list with nothing relevant.
@@ -32,21 +31,15 @@ class Precision(RankingMetric):
 
     base: ClassVar[str] = "precision"
 
-    threshold: float = threshold_field()
     divisor: Literal["k", "min"] = field(default="k", metadata={"formula": {"min": "min(k,n)"}})
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_threshold(self, self.threshold)
         if self.divisor not in ("k", "min"):
             raise ValueError(f"precision: divisor must be k or min; got {self.divisor!r}")
 
     def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         return (self._worth(ranking, relevance) * ranking.within(self.k)).sum(-1)
-
-    @property
-    def document_gain(self) -> Gain:
-        return Binary(self.threshold)
 
     def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
         return linear_swap_deltas(ranking, self._worth(ranking, relevance), torch.ones_like, self.k, rows)
@@ -56,7 +49,7 @@ class Precision(RankingMetric):
         return self
 
     def _worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        relevant = (at_least(relevance, self.threshold) & ranking.mask).to(ranking.position.dtype)
+        relevant = self.relevant(ranking, relevance).to(ranking.position.dtype)
         length = ranking.mask.sum(-1, keepdim=True).clamp(min=1)
         if self.k is None:
             return relevant / length

@@ -8,13 +8,12 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor
 
-from ltr.gains import Binary, Gain, at_least
-from ltr.metrics.base import RankingMetric, check_threshold, linear_swap_deltas, threshold_field
+from ltr.metrics.base import BinaryMetric, linear_swap_deltas
 from ltr.ranking import Ranking
 
 
 @dataclass(frozen=True)
-class Recall(RankingMetric):
+class Recall(BinaryMetric):
     """Recall at k: relevant documents among the first k, over all relevant documents of the list.
 
     Source: the oldest measure beside precision. Undefined for a list with nothing relevant.
@@ -31,18 +30,8 @@ class Recall(RankingMetric):
 
     base: ClassVar[str] = "recall"
 
-    threshold: float = threshold_field()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_threshold(self, self.threshold)
-
     def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         return (self._worth(ranking, relevance) * ranking.within(self.k)).sum(-1)
-
-    @property
-    def document_gain(self) -> Gain:
-        return Binary(self.threshold)
 
     def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
         return linear_swap_deltas(ranking, self._worth(ranking, relevance), torch.ones_like, self.k, rows)
@@ -52,5 +41,5 @@ class Recall(RankingMetric):
         return self
 
     def _worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        relevant = (at_least(relevance, self.threshold) & ranking.mask).to(ranking.position.dtype)
+        relevant = self.relevant(ranking, relevance).to(ranking.position.dtype)
         return relevant / relevant.sum(-1, keepdim=True).clamp(min=1)

@@ -9,13 +9,12 @@ import torch
 from torch import Tensor
 
 from ltr.discounts import Reciprocal
-from ltr.gains import Binary, Gain, at_least
-from ltr.metrics.base import RankingMetric, check_threshold, threshold_field
+from ltr.metrics.base import BinaryMetric
 from ltr.ranking import Ranking
 
 
 @dataclass(frozen=True)
-class RR(RankingMetric):
+class RR(BinaryMetric):
     """Reciprocal rank: 1 / rank of the first relevant document, 0 when that lies beyond k; named mrr.
 
     Source: Kantor, Voorhees (2000), The TREC-5 confusion track. Undefined for a list with nothing relevant.
@@ -32,23 +31,13 @@ class RR(RankingMetric):
 
     base: ClassVar[str] = "mrr"
 
-    threshold: float = threshold_field()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_threshold(self, self.threshold)
-
     def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        return ranking.first(at_least(relevance, self.threshold), Reciprocal(), self.k)
-
-    @property
-    def document_gain(self) -> Gain:
-        return Binary(self.threshold)
+        return ranking.first(self.relevant(ranking, relevance), Reciprocal(), self.k)
 
     def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
         """A pair matters only where its relevant document is the first, or its other one stands above the first."""
         ranking = ranking.by_index()
-        relevant = at_least(relevance, self.threshold) & ranking.mask
+        relevant = self.relevant(ranking, relevance)
         place = torch.where(relevant, ranking.position, torch.inf)
         top = place.topk(min(2, place.shape[1]), 1, largest=False).values
         first, second = top[:, :1], top[:, 1:] if top.shape[1] > 1 else torch.full_like(top, torch.inf)
