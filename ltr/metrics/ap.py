@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ltr.discounts import Reciprocal
-from ltr.metrics.base import BinaryMetric
+from ltr.metrics.base import BinaryMetric, both_real, sides
 from ltr.ranking import Ranking
 
 
@@ -60,18 +60,14 @@ class AP(BinaryMetric):
         count = ranking.counts(flag)[0] + flag
         summed = ranking.counts(flag * worth)[0] + flag * worth
 
-        rows = torch.arange(flag.shape[1], device=flag.device).expand(flag.shape) if rows is None else rows
-        here = tuple(each.gather(1, rows)[:, :, None] for each in (ranking.position, count, summed, worth))
-        there = tuple(each[:, None] for each in (ranking.position, count, summed, worth))
-        mine, theirs = relevant.gather(1, rows)[:, :, None], relevant[:, None]
-        both = ranking.mask.gather(1, rows)[:, :, None] & ranking.mask[:, None] & (mine != theirs)
-        (a, n_a, s_a, w_a), (b, n_b, s_b, w_b) = (
-            tuple(torch.where(mine, x, y) for x, y in zip(*sides, strict=True))
-            for sides in ((here, there), (there, here))
-        )
+        mine, theirs = sides(relevant, rows)
+        pairs = [sides(each, rows) for each in (ranking.position, count, summed, worth)]
+        a, n_a, s_a, w_a = (torch.where(mine, i, j) for i, j in pairs)  # of the relevant one of the two
+        b, n_b, s_b, w_b = (torch.where(mine, j, i) for i, j in pairs)  # of the other
         up = (n_b + 1) * w_b - n_a * w_a + (s_a - w_a) - s_b
         down = n_b * w_b - n_a * w_a - s_b + s_a
-        return torch.where(both, torch.where(b < a, up, down), 0) / self._divisor(flag)[:, None, None]
+        moved = both_real(ranking, rows) & (mine != theirs)
+        return torch.where(moved, torch.where(b < a, up, down), 0) / self._divisor(flag)[:, None, None]
 
     def _divisor(self, relevant: Tensor) -> Tensor:
         count = relevant.sum(-1).clamp(min=1)

@@ -82,7 +82,7 @@ class RankingMetric(ABC):
         """
         ranking = ranking.by_index()
         lists, length = relevance.shape
-        rows = _all_rows(relevance) if rows is None else rows
+        rows = torch.arange(length, device=relevance.device).expand(lists, length) if rows is None else rows
         before = self.of(ranking, relevance)
         column = torch.arange(length, device=relevance.device)
         wide = relevance[:, None].expand(-1, length, -1).reshape(lists * length, length)
@@ -94,9 +94,8 @@ class RankingMetric(ABC):
             position[:, column, column] = here
             position.scatter_(2, i[:, None, None].expand(-1, length, 1), ranking.position[:, :, None])
             swapped = Ranking(position.flatten(0, 1), torch.ones_like(position).flatten(0, 1), mask)
-            both = ranking.mask & ranking.mask.gather(1, i[:, None])
-            deltas.append((self.of(swapped, wide).view(lists, length) - before[:, None]) * both)
-        return torch.stack(deltas, 1)
+            deltas.append(self.of(swapped, wide).view(lists, length) - before[:, None])
+        return torch.stack(deltas, 1) * both_real(ranking, rows)
 
     def uncut(self) -> Self:
         """The same metric over the full list."""
@@ -227,21 +226,21 @@ class BinaryMetric(RankingMetric):
 
 
 def linear_swap_deltas(
-    ranking: Ranking,
-    gain: Tensor,
-    f: Callable[[Tensor], Tensor],
-    k: int | None,
-    rows: Tensor | None,
+    ranking: Ranking, gain: Tensor, f: Callable[[Tensor], Tensor], k: int | None, rows: Tensor | None
 ) -> Tensor:
     """[B, R, L] (g_j - g_i)(f(r_i) - f(r_j)) for a metric sum_i g_i f(r_i), ties averaged over orders."""
-    worth = ranking.mean(f, k)
-    rows = _all_rows(gain) if rows is None else rows
-    tied = ranking.position.gather(1, rows)[:, :, None] == ranking.position[:, None]
-    inside = torch.where(tied, ranking.spread(f, k)[:, None], 0)
-    between = worth.gather(1, rows)[:, :, None] - worth[:, None]
-    both = ranking.mask.gather(1, rows)[:, :, None] & ranking.mask[:, None]
-    return (gain[:, None] - gain.gather(1, rows)[:, :, None]) * (between + inside) * both
+    (mine, theirs), (here, there) = sides(gain, rows), sides(ranking.mean(f, k), rows)
+    position, other = sides(ranking.position, rows)
+    inside = torch.where(position == other, ranking.spread(f, k)[:, None], 0)
+    return (theirs - mine) * (here - there + inside) * both_real(ranking, rows)
 
 
-def _all_rows(relevance: Tensor) -> Tensor:
-    return torch.arange(relevance.shape[1], device=relevance.device).expand(relevance.shape)
+def sides(values: Tensor, rows: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The values [B, L] of documents i, as [B, R, 1] for the rows [B, R] (all when None), and of j, as [B, 1, L]."""
+    return (values if rows is None else values.gather(1, rows))[:, :, None], values[:, None]
+
+
+def both_real(ranking: Ranking, rows: Tensor | None) -> Tensor:
+    """[B, R, L] bool: are documents i and j both real?"""
+    mine, theirs = sides(ranking.mask, rows)
+    return mine & theirs

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ltr.discounts import Reciprocal
-from ltr.metrics.base import BinaryMetric
+from ltr.metrics.base import BinaryMetric, both_real, sides
 from ltr.ranking import Ranking
 
 
@@ -42,14 +42,11 @@ class RR(BinaryMetric):
         top = place.topk(min(2, place.shape[1]), 1, largest=False).values
         first, second = top[:, :1], top[:, 1:] if top.shape[1] > 1 else torch.full_like(top, torch.inf)
         others = torch.where(place == first, second, first)  # [B, L] the first relevant place without this document
-        rows = torch.arange(place.shape[1], device=place.device).expand(place.shape) if rows is None else rows
-        mine, at = relevant.gather(1, rows)[:, :, None], ranking.position.gather(1, rows)[:, :, None]
-        theirs, there = relevant[:, None], ranking.position[:, None]
-        after = torch.where(
-            mine, torch.minimum(there, others.gather(1, rows)[:, :, None]), torch.minimum(at, others[:, None])
-        )
-        both = (ranking.mask.gather(1, rows)[:, :, None] & ranking.mask[:, None]) & (mine != theirs)
-        return torch.where(both, self._worth(after) - self._worth(first)[:, :, None], 0)
+        (mine, theirs), (here, there) = sides(relevant, rows), sides(ranking.position, rows)
+        other, another = sides(others, rows)
+        after = torch.where(mine, torch.minimum(there, other), torch.minimum(here, another))
+        moved = both_real(ranking, rows) & (mine != theirs)
+        return torch.where(moved, self._worth(after) - self._worth(first)[:, :, None], 0)
 
     def _worth(self, rank: Tensor) -> Tensor:
         return 1 / rank if self.k is None else (rank <= self.k) / rank
