@@ -10,6 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ltr.lists import may_look
+
 NUMBER = r"\d+(?:\.\d+)?"  # as ``number`` writes it
 
 
@@ -104,7 +106,7 @@ class Table:
 
     def __call__(self, relevance: Tensor) -> Tensor:
         index = relevance.round().long()
-        if relevance.device.type == "cpu":
+        if may_look(relevance):
             strange = (relevance != index) | (index >= len(self.gains))
             if strange.any():
                 label = relevance[strange][0].item()

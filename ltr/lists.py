@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 
 class ListBatch(NamedTuple):
@@ -54,16 +55,20 @@ def check_lists(
     if scores.dim() == 1:
         scores, relevance, mask = scores[None], relevance[None], mask[None]
     if not scores.shape[1]:  # lists without documents are lists of padding
-        empty = scores.new_zeros(len(scores), 1)
-        scores, relevance, mask = empty, empty, empty
+        scores, relevance, mask = (pad(each, (0, 1)) for each in (scores, relevance, mask))
     mask = mask.bool()
     scores, relevance = _real(scores), _real(relevance)
-    if scores.device.type == "cpu" and not torch.compiler.is_compiling():
+    if may_look(scores):
         _refuse(torch.isnan(relevance) & mask, relevance, "relevance must be a number")
         _refuse((relevance < 0) & mask, relevance, "relevance must not be negative")
         if finite_scores:
             _refuse(torch.isnan(scores) & mask, scores, "scores must be numbers")
     return scores.masked_fill(~mask, 0.0), relevance.masked_fill(~mask, 0.0), mask
+
+
+def may_look(values: Tensor) -> bool:
+    """May the program branch on these values? Not where it would wait for an accelerator, nor in a compiled graph."""
+    return values.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
 def exact_dtype(device: torch.device) -> torch.dtype:

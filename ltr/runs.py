@@ -140,12 +140,7 @@ class Run:
 
     def write_per_query(self, split: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Write the values of each list: query, metric, value (None: the mean skips it), documents, defined, weight."""
-        text = StringIO(newline="")
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(PER_QUERY)
-        for row in rows:
-            writer.writerow([_cell(row[name]) for name in PER_QUERY])
-        _write(self.per_query(split), text.getvalue())
+        _write(self.per_query(split), per_query_text(rows))
 
     def read_per_query(self, split: str) -> list[dict[str, Any]]:
         """Those rows: query and metric are text, value is a float or None, documents an int, defined a bool."""
@@ -231,6 +226,23 @@ class Run:
             raise RunError(
                 f"{self.path} holds no {path.name}: it is no run folder, or the run did not get that far"
             ) from None
+
+
+def per_query_text(rows: Iterable[Mapping[str, Any]]) -> str:
+    """The CSV text of values list by list; a row holds the columns query, metric, value, documents, defined, weight.
+
+    Example:
+        >>> row = {"query": "a", "metric": "ap", "value": None, "documents": 3, "defined": False, "weight": 1.0}
+        >>> print(per_query_text([row]), end="")
+        query,metric,value,documents,defined,weight
+        a,ap,,3,false,1.0
+    """
+    text = StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(PER_QUERY)
+    for row in rows:
+        writer.writerow([_cell(row[name]) for name in PER_QUERY])
+    return text.getvalue()
 
 
 def claim(root: str | os.PathLike[str], name: str | None, hint: str) -> Run:

@@ -96,6 +96,7 @@ def _surrogate_checks(
 
     def shape() -> None:
         assert loss.shape == (6,), f"wanted one loss for each of 6 lists, got the shape {list(loss.shape)}"
+        assert torch.isfinite(loss).all(), f"wanted finite losses, got {loss.tolist()}"
 
     def padding() -> None:
         _same(surrogate(*_wider(scores, relevance, mask)), loss)

@@ -25,11 +25,11 @@ def train(parts: Path, fold: int, settings: list[str], seeds: list[int], root: P
     order = [parts / f"S{(fold - 1 + step) % 5 + 1}.txt" for step in range(5)]
     name = f"fold{fold}"
     data = [f"data.train=[{','.join(map(str, order[:3]))}]", f"data.validation={order[3]}", f"data.test={order[4]}"]
-    words = ["train", "-m", "data=letor", *data, *settings, *COMMON]
+    words = ["train", *(["-m"] if len(seeds) > 1 else []), "data=letor", *data, *settings, *COMMON]
     status = ltr([*words, f"seed={','.join(map(str, seeds))}", f"name={name}", f"root={root}"])
     if status:
         raise SystemExit(status)
-    runs = [Run(path.parent) for path in sorted((root / name).glob("*/run.json"))]
+    runs = [Run(path.parent) for path in sorted((root / name).glob("**/run.json"))]  # one seed is no sweep
     return [{split: run.read_info()[split]["ndcg@10"] for split in ("validation", "test")} for run in runs]
 
 

@@ -5,6 +5,7 @@ What a verb needs is imported once the verb is known, so that ``ltr --help`` ans
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -16,7 +17,8 @@ from ltr.cli.words import read
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line; returns its exit status: 0, 1 (data, runs), 2 (configuration), 130 (interrupted).
+    """Run a command line; returns its exit status: 0, 1 (data, runs), 2 (configuration), 130 (interrupted),
+    141 (nobody reads the output any more).
 
     Args:
         arguments: the words after ``ltr``; those of the process when None.
@@ -27,6 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - for as long as the process lives
     return guarded(lambda: _run(words))[0]
 
 

@@ -50,7 +50,7 @@ def _fits(value: Any, kind: Any) -> bool:
     if not isinstance(container, type) or container in (Any, object):
         return True  # nothing is known, or a type variable
     if issubclass(container, Mapping):
-        return isinstance(value, Mapping)
+        return isinstance(value, Mapping) and all(fits(each, inside[1] if inside else Any) for each in value.values())
     if container not in (list, tuple, set, frozenset, Sequence, Iterable):
         return False  # a class: only a node builds one
     if not isinstance(value, list):

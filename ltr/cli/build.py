@@ -8,6 +8,7 @@ from typing import Any
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 
+from ltr.cli.check import locate
 from ltr.cli.errors import ConfigError
 from ltr.data import DataError
 from ltr.metrics import RankingMetric, parse
@@ -27,6 +28,10 @@ def build(node: Mapping[str, Any] | None, where: str, **given: Any) -> Any:
     """
     if node is None:
         return None
+    try:
+        locate(str(node["_target_"]))  # a module of the user's own lies in the working directory
+    except ConfigError as error:
+        raise ConfigError([f"{where}: {line}" for line in error.lines]) from error
     try:
         return instantiate(dict(node), _convert_="all", **given)
     except InstantiationException as error:

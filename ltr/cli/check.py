@@ -7,9 +7,9 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from importlib import import_module
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
-from ltr.cli.annotations import fits, shown, wanted
+from ltr.cli.annotations import fits, members, shown, wanted
 from ltr.cli.errors import ConfigError
 from ltr.cli.presets import near
 
@@ -21,6 +21,8 @@ BY_CODE = {  # arguments that the program passes itself
     "scheduler": ("optimizer", "total_steps"),
     "trainer": ("logger", "callbacks", "default_root_dir", "enable_progress_bar", "use_distributed_sampler"),
 }
+
+LEAST = {"trainer.gradient_clip_val": 0}  # a smaller number would be taken for no limit at all, in silence
 
 
 class Argument(NamedTuple):
@@ -178,6 +180,14 @@ def problems(config: dict[str, Any], root: Callable[..., Any], verb: str, known:
     return list(dict.fromkeys(lines))
 
 
+def _strange_parts(value: Mapping[str, Any], annotation: Any) -> list[str]:
+    """The names in a mapping of nodes that hold no node."""
+    if "_target_" in value or fits(value, annotation):
+        return []
+    inside = [get_args(member) for member in members(annotation) if get_origin(member) is Mapping]
+    return [part for part, each in value.items() if inside and not fits(each, inside[0][1])]
+
+
 def _problems_of(path: str, node: dict[str, Any], known: Signature, owner: str) -> list[str]:
     lines = []
     by_code = BY_CODE.get(path, ())
@@ -194,8 +204,17 @@ def _problems_of(path: str, node: dict[str, Any], known: Signature, owner: str) 
                 lines.append(f"{dot}{key}: {owner} has no such key{near(str(key), names)}")
         elif value == MISSING and isinstance(value, str):
             lines.append(f"{dot}{key} is required: {wanted(argument.annotation)}, as {dot}{key}=...")
+        elif isinstance(value, Mapping) and (parts := _strange_parts(value, argument.annotation)):
+            near_by = [str(name) for name in value if name not in parts]
+            lines += [
+                f"{dot}{key}.{part}: {dot}{key} has no such part{near(str(part), near_by)}; "
+                f"a new one needs {dot}{key}.{part}._target_=..."
+                for part in parts
+            ]
         elif not fits(value, argument.annotation):
             lines.append(f"{dot}{key}: wanted {wanted(argument.annotation)}, got {shown(value)}")
+        elif f"{dot}{key}" in LEAST and value is not None and not value >= LEAST[f"{dot}{key}"]:
+            lines.append(f"{dot}{key}: wanted at least {LEAST[f'{dot}{key}']} or null, got {shown(value)}")
     if not node.get("_partial_"):
         lacking = [name for name in names if known.arguments[name].required and name not in node]
         lines += [f"{dot}{name} is required by {owner}: add {dot}{name}=..." for name in lacking]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 from pathlib import Path
 from typing import Any, Literal
 
 from ltr import runs
-from ltr.cli.build import metrics_of
 from ltr.cli.screen import show, span
 from ltr.evaluation import Comparison, differing
 from ltr.evaluation import compare as compare_values
+from ltr.metrics import RankingMetric, parse
 
 Row = dict[str, Any]
 
@@ -27,18 +28,22 @@ def compare(
     one, other = (_Measured(runs.find(name, root), split) for name in (first, second))
     names = _shared_metrics(one, other, metrics)
     missing = _missing(one, other)
+    _same_data(one, other)
     results = []
     for name in names:
         ours, theirs = one.values(name), other.values(name)
         shared = [query for query in ours if query in theirs]
         if shared:
-            larger = one.larger_is_better(name)
+            weight = {query: one.table[name][query]["weight"] for query in shared}
+            if not any(weight.values()):
+                raise runs.RunError(f"{name}: every {split} list that the runs share has weight 0")
             results.append(
                 compare_values(
                     {query: ours[query] for query in shared},
                     {query: theirs[query] for query in shared},
                     name,
-                    larger_is_better=larger,
+                    weight=weight,
+                    larger_is_better=one.larger_is_better(name),
                 )
             )
     if not results:
@@ -54,23 +59,40 @@ class _Measured:
         self.table: dict[str, dict[str, Row]] = {}
         for row in run.read_per_query(split):
             self.table.setdefault(row["metric"], {})[row["query"]] = row
-        self.conventions: dict[str, str] = run.read_info().get("conventions", {})
+        info = run.read_info()
+        self.conventions: dict[str, str] = info.get("conventions", {})
+        larger = info.get("larger_is_better", {})
+        self.larger: dict[str, bool] = larger if isinstance(larger, dict) else {info["metric"]: larger}
+        self.data: dict[str, Any] = info.get("data", {}).get(split, {})
 
     def values(self, metric: str) -> dict[str, float]:
-        """query -> value, without the lists that the mean skips."""
-        return {query: row["value"] for query, row in self.table[metric].items() if row["value"] is not None}
+        """query -> value, without the lists that the mean skips.
 
-    def documents(self) -> dict[str, int]:
-        return {query: row["documents"] for rows in self.table.values() for query, row in rows.items()}
+        Raises:
+            RunError: a value is not a number.
+        """
+        found = {query: row["value"] for query, row in self.table[metric].items() if row["value"] is not None}
+        for query, value in found.items():
+            if isnan(value):
+                raise runs.RunError(f"{self.run.path} has no number but nan as {metric} of {self.split} query {query}")
+        return found
+
+    def column(self, name: str) -> dict[str, Any]:
+        """query -> what the column holds for it, the same for every metric."""
+        return {query: row[name] for rows in self.table.values() for query, row in rows.items()}
 
     def convention(self, metric: str) -> str:
-        (parsed,) = metrics_of([metric])
-        return self.conventions.get(metric, parsed.convention)
+        return self.conventions[metric] if metric in self.conventions else self._parsed(metric).convention
 
-    @staticmethod
-    def larger_is_better(metric: str) -> bool:
-        (parsed,) = metrics_of([metric])
-        return parsed.larger_is_better
+    def larger_is_better(self, metric: str) -> bool:
+        return self.larger[metric] if metric in self.larger else self._parsed(metric).larger_is_better
+
+    def _parsed(self, metric: str) -> RankingMetric:
+        """What the name says, where run.json says nothing: a metric of the user's own has no name to read."""
+        try:
+            return parse(metric)
+        except ValueError as error:
+            raise runs.RunError(f"{self.run.info_path} does not say what {metric} is: {error}") from error
 
 
 def _shared_metrics(one: _Measured, other: _Measured, wanted: Sequence[str] | None) -> list[str]:
@@ -99,15 +121,16 @@ def _missing(one: _Measured, other: _Measured) -> list[str]:
     """Who lacks which queries.
 
     Raises:
-        RunError: a query has other documents in the two runs.
+        RunError: a query has another number of documents, or another weight, in the two runs.
     """
-    ours, theirs = one.documents(), other.documents()
-    for query in ours:
-        if query in theirs and ours[query] != theirs[query]:
-            raise runs.RunError(
-                f"query {query} has {ours[query]} documents in {one.run.path.name} and {theirs[query]} in "
-                f"{other.run.path.name}: the runs were measured on different data"
-            )
+    for name, words in (("documents", "{} documents"), ("weight", "weight {:g}")):
+        ours, theirs = one.column(name), other.column(name)
+        for query in ours:
+            if query in theirs and ours[query] != theirs[query]:
+                raise runs.RunError(
+                    f"query {query} has {words.format(ours[query])} in {one.run.path.name} and "
+                    f"{words.format(theirs[query])} in {other.run.path.name}: the runs were measured on different data"
+                )
     lines = []
     for side, there, here in ((one, theirs, ours), (other, ours, theirs)):
         lacking = [query for query in there if query not in here]
@@ -115,6 +138,21 @@ def _missing(one: _Measured, other: _Measured) -> list[str]:
             some = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
             lines.append(f"left out: {len(lacking)} queries that {side.run.path.name} lacks ({some})")
     return lines
+
+
+def _same_data(one: _Measured, other: _Measured) -> None:
+    """Refuse runs whose lists differ in anything: features, labels as the run saw them, queries, weights.
+
+    Raises:
+        RunError: the hashes of the split differ.
+    """
+    ours, theirs = one.data.get("hash"), other.data.get("hash")
+    if ours and theirs and ours != theirs:
+        raise runs.RunError(
+            f"the runs were measured on different {one.split} data, so they are not compared: "
+            f"{one.run.path.name} on {one.data.get('source')} (hash {ours[:8]}), "
+            f"{other.run.path.name} on {other.data.get('source')} (hash {theirs[:8]})"
+        )
 
 
 def _show(one: _Measured, other: _Measured, results: Sequence[Comparison], missing: Sequence[str]) -> None:
@@ -131,8 +169,7 @@ def _show(one: _Measured, other: _Measured, results: Sequence[Comparison], missi
                 f"{each.second:.4f}",
                 f"{each.difference:+.4f}",
                 span(each.interval.low, each.interval.high, "+"),
-                f"{each.t_test.p:.4f}",
-                f"{each.sign_flip.p:.4f}",
+                *("-" if isnan(test.p) else f"{test.p:.4f}" for test in (each.t_test, each.sign_flip)),
                 f"{each.wins}/{each.ties}/{each.losses}",
                 str(each.lists),
             )

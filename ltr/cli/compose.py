@@ -20,6 +20,7 @@ from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
 
 from ltr.cli import presets
 from ltr.cli.annotations import is_path, members, text_rule
@@ -146,8 +147,8 @@ class Composer:
         try:
             with initialize_config_dir(str(self.folders[0]), version_base="1.3"):
                 config = hydra_compose(self.verb, overrides)
-        except (HydraException, OmegaConfBaseException) as error:
-            raise ConfigError(_first_line(error)) from error
+        except (HydraException, OmegaConfBaseException, YAMLError) as error:
+            raise ConfigError(" ".join(str(error).split())) from error
         OmegaConf.set_struct(config, False)
         for word in words:
             if word.mark == "~" or word.value == "null":

@@ -43,7 +43,7 @@ def guarded(action: Callable[[], object]) -> tuple[int, str | None]:
         return _said(["interrupted"], 130)
     except BrokenPipeError:  # the reader of our output went away, as head does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the last flush complains once more
-        return 0, None
+        return 141, "the reader of the output went away"  # as a shell counts it
     except Exception as error:
         if is_plain(error):
             return _said([_one_line(error)], 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,14 +11,12 @@ from ltr.cli.annotations import Node
 from ltr.cli.build import build, metric_of, metrics_of
 from ltr.cli.check import MISSING
 from ltr.cli.errors import ConfigError
-from ltr.cli.load import load
-from ltr.cli.predict import check_writable, write_table
+from ltr.cli.load import LETOR, READING, load
+from ltr.cli.output import check_writable, write
 from ltr.cli.screen import show, span
 from ltr.data import RankingData, Splits, read_letor
-from ltr.evaluation import MetricValues
 
 FROM_RUN = ("data", "metric", "metrics")
-WHOLE = "ltr.data.letor"
 
 
 def base(config: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -39,7 +37,7 @@ def idle(config: Mapping[str, Any]) -> set[str]:
 
 def _one_file(data: Mapping[str, Any] | None, split: str) -> Any:
     """The path of the split in data of LETOR files that can be read alone, else None."""
-    if not data or data.get("_target_") != WHOLE or data.get("labels") or data.get("weights"):
+    if not data or data.get("_target_") != LETOR:
         return None
     held_out = split == "train" and data.get("validation") is None  # the file holds validation queries too
     return None if held_out or data.get(split) == MISSING else data.get(split)
@@ -59,7 +57,7 @@ def evaluate(
     """Print each metric's mean with its interval, and write the values of every list where output says so."""
     if data is None or metric is None:
         raise ConfigError("data and metric: wanted some, or those of the run; got null")
-    check_writable(output)
+    check_writable(output, *(each for each in data.values() if isinstance(each, str)))
     wanted = list(dict.fromkeys([metric_of(metric), *metrics_of(metrics)]))
     trained = load(run, root, checkpoint)
     lists = _split(data, split, trained.features)
@@ -88,7 +86,7 @@ def evaluate(
     for each in summaries:
         print(each.convention)
     if output is not None:
-        write_table(_rows(values), output)
+        write(runs.per_query_text(row._asdict() for each in values for row in each.rows()), output)
         print(f"values of each query in {output}")
 
 
@@ -96,17 +94,10 @@ def _split(data: Mapping[str, Any], split: str, width: int) -> RankingData:
     """The lists of one split; where it lies in a LETOR file, the others, which may be large or gone, are not read."""
     path = _one_file(data, split)
     if path is not None:
-        reading = {key: data[key] for key in ("index_base", "scattered")}
+        reading = {key: data[key] for key in READING if key in data}
         return read_letor(path, width=width, **reading)
     lists = getattr(build(data, "data"), split)
     if lists is None:
         raise ConfigError(f"data.{split}: the run's data have no such split; name a file: data.{split}=FILE")
     assert isinstance(lists, RankingData)
     return lists
-
-
-def _rows(values: Sequence[MetricValues]) -> Iterator[list[Any]]:
-    yield list(runs.PER_QUERY)
-    for each in values:
-        for row in each.rows():
-            yield [row.query, row.metric, row.value, row.documents, "true" if row.defined else "false", row.weight]

@@ -42,7 +42,7 @@ VERBS = {
         ("run",),
         (
             "ltr evaluate last",
-            "ltr evaluate first data.test=other.txt metrics=[ndcg@5,mrr@10]",
+            "ltr evaluate first data.test=other.txt 'metrics=[ndcg@5,mrr@10]'",
             "ltr evaluate first split=validation output=values.csv",
         ),
     ),
@@ -60,7 +60,7 @@ VERBS = {
         ("first", "second"),
         (
             "ltr compare first second",
-            "ltr compare runs/a runs/b metrics=[ndcg@10]",
+            "ltr compare runs/a runs/b 'metrics=[ndcg@10]'",
             "ltr compare sweep/loss-approx sweep/loss-lambdarank split=validation",
         ),
     ),

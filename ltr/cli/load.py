@@ -19,6 +19,8 @@ from ltr.metrics import RankingMetric, parse
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+LETOR = "ltr.data.letor"
+READING = ("index_base", "scattered", "labels", "weights")  # arguments of read_letor that a set of LETOR files takes
 DOCUMENTS = 16384  # padded documents scored at once
 
 
@@ -33,7 +35,7 @@ class Trained:
     transform: nn.Module | None
     metric: RankingMetric
     metrics: tuple[RankingMetric, ...]  # the run's metric first
-    reading: Mapping[str, Any]  # how its data files were read: index_base, scattered
+    reading: Mapping[str, Any]  # how its data files were read: the keys in READING
 
     def __call__(self, features: Tensor, mask: Tensor) -> Tensor:
         """Raw features [B, L, F] and mask [B, L] -> scores [B, L]."""
@@ -74,6 +76,10 @@ class Trained:
     ) -> list[evaluation.MetricValues]:
         """The exact metrics on every list of labelled data; those of the run when none is named.
 
+        Args:
+            data: lists, as they are; or a file in LETOR form, to which the run's label map and weights are applied.
+            metrics: names or metrics.
+
         Raises:
             DataError: as predict does, or the data has no labels.
         """
@@ -83,8 +89,9 @@ class Trained:
         return evaluation.per_query(evaluation.score(self, lists, DOCUMENTS), lists, wanted)
 
     def read(self, path: str | os.PathLike[str], *, labelled: bool) -> RankingData:
-        """A file in LETOR form, read as the run's own data were."""
-        return read_letor(path, width=self.features, labelled=labelled, **self.reading)
+        """A file in LETOR form, read as the run's own data were; its label map and weights serve labelled data only."""
+        wanted = {key: value for key, value in self.reading.items() if labelled or key != "weights"}
+        return read_letor(path, width=self.features, labelled=labelled, **wanted)
 
     def _lists(self, data: Any, queries: Sequence[Any] | None, lengths: Sequence[int] | None) -> RankingData:
         if isinstance(data, str | os.PathLike):
@@ -138,7 +145,8 @@ def load(
     if transform is not None:
         transform.load_state_dict(_below(state, "transform."))
         transform.eval()
-    reading = {key: config["data"][key] for key in ("index_base", "scattered") if key in config["data"]}
+    keys = READING if config["data"].get("_target_") == LETOR else READING[:2]  # labels may be anything elsewhere
+    reading = {key: config["data"][key] for key in keys if key in config["data"]}
     others = [other for other in metrics_of(config["metrics"]) if other != metric]
     return Trained(found, file, width, model.eval(), transform, metric, (metric, *others), reading)
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import csv
-import os
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import torch
 
-from ltr.cli.errors import ConfigError
 from ltr.cli.load import load
+from ltr.cli.output import check_writable, write
 from ltr.data import RankingData
 from ltr.ranking import exact_ranking
 
@@ -27,11 +26,11 @@ def predict(
     root: str | Path,
 ) -> None:
     """Write one row for each row of the file, in its order: query, document (if the file names any), score, rank."""
-    check_writable(output)
+    check_writable(output, file)
     trained = load(run, root, checkpoint)
     data = trained.read(file, labelled=False)
     scores = trained.predict(data)
-    write_table(table(data, scores), output)
+    write(_csv(table(data, scores)), output)
     if output is not None:
         print(f"{len(scores)} scores by {trained.checkpoint} in {output}")
 
@@ -52,27 +51,7 @@ def table(data: RankingData, scores: Any) -> Iterator[list[Any]]:
         yield [data.query_ids[query[row]], *name, f"{scores[at]:.9g}", int(rank[at])]
 
 
-def check_writable(output: str | Path | None) -> None:
-    """Refuse an output file that cannot be, before the work is done.
-
-    Raises:
-        ConfigError: its folder is not there, or it is a folder itself.
-    """
-    if output is not None and not Path(output).parent.is_dir():
-        raise ConfigError(f"output: no such folder: {Path(output).parent}")
-    if output is not None and Path(output).is_dir():
-        raise ConfigError(f"output: wanted a file to write, {output} is a folder")
-
-
-def write_table(rows: Iterator[list[Any]], output: str | Path | None) -> None:
-    """Write CSV rows to the file, which appears only once it is whole, or to stdout."""
-    if output is None:
-        csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
-        return
-    draft = Path(f"{output}.{os.getpid()}.part")
-    try:
-        with draft.open("w", newline="") as handle:
-            csv.writer(handle, lineterminator="\n").writerows(rows)
-        draft.replace(output)
-    finally:
-        draft.unlink(missing_ok=True)
+def _csv(rows: Iterable[list[Any]]) -> str:
+    text = StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()

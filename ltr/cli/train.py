@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,19 @@ from ltr.data import DataError, RankingData, Splits, check_trainable, describe_l
 from ltr.metrics import RankingMetric
 
 log = logging.getLogger(__name__)
+
+RANGES = (
+    ("documents", 1, math.inf, "at least 1"),
+    ("lists", 1, math.inf, "at least 1 or null"),
+    ("workers", 0, math.inf, "at least 0"),
+    ("seed", 0, 2**64 - 1, "0 to 18446744073709551615"),
+)
+SETTLED = (  # what the numbers of a run depend on: a run that goes on has the same
+    *("data", "transform", "model", "loss", "optimizer", "metric", "metrics"),
+    *("documents", "lists", "seed", "monitor"),
+)
+MAY_MOVE = ("data.cache",)
+SCHEDULES = ("ltr.training.cosine", "ltr.training.constant")
 
 Claim = Callable[[str], runs.Run]  # a hint of what the run is about -> its folder
 
@@ -52,9 +66,11 @@ def train(
     config = dict(locals())
     from ltr.report import print_run
 
+    check_values(config)
     if resume is not None:
         old = runs.find(resume, root)
         old.last_checkpoint()  # refuses, before anything is loaded
+        _check_same(old.read_config(), config)
         print_run(fit_run(config, lambda hint: old))
         return
     if name is not None and Path(root, name).exists():
@@ -84,7 +100,7 @@ def fit_run(config: Mapping[str, Any], claim: Claim) -> runs.Run:
     metric = metric_of(config["metric"])
     metrics = metrics_of(config["metrics"])
     data: Splits = build(config["data"], "data")
-    _check(data, metric, config["monitor"])
+    _check(data, metric, metrics, config["monitor"])
     _describe(data, metric)
     from ltr.training import fit, seed_everything
 
@@ -97,27 +113,75 @@ def fit_run(config: Mapping[str, Any], claim: Claim) -> runs.Run:
     _try_out(parts["optimizer"])
     run = claim(_hint(config, metric.name))
     log.info("run folder %s", run.path)
-    before = run.config_path.read_text() if config["resume"] is not None else None
-    run.write_config(as_yaml({**config, "resume": None}))
-    try:
-        fit(
-            run,
-            data,
-            model=model,
-            transform=transform,
-            loss=loss,
-            metric=metric,
-            metrics=metrics,
-            callbacks=callbacks,
-            **parts,
-            **{key: config[key] for key in ("documents", "lists", "workers", "seed", "monitor")},
-            resume=before is not None,
-        )
-    except runs.RunError:
-        if before is not None:  # it did not go on, so its configuration is the old one
-            run.write_config(before)
-        raise
+    fit(
+        run,
+        data,
+        model=model,
+        transform=transform,
+        loss=loss,
+        metric=metric,
+        metrics=metrics,
+        callbacks=callbacks,
+        **parts,
+        **{key: config[key] for key in ("documents", "lists", "workers", "seed", "monitor")},
+        resume=config["resume"] is not None,
+        config=as_yaml({**config, "resume": None}),
+    )
     return run
+
+
+def check_values(config: Mapping[str, Any]) -> None:
+    """Refuse numbers out of range, which no constructor sees before the data are read.
+
+    Raises:
+        ConfigError: one line for each.
+    """
+    wrong = [
+        f"{key}: wanted {wanted}, got {config[key]}"
+        for key, lowest, highest, wanted in RANGES
+        if config[key] is not None and not lowest <= config[key] <= highest
+    ]
+    if wrong:
+        raise ConfigError(wrong)
+
+
+def _check_same(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    """Refuse to go on with other settings than the run's numbers so far came from.
+
+    Raises:
+        ConfigError: one line for each, with what it was and what came.
+    """
+    keys = SETTLED if _reads_on(old) and _reads_on(new) else (*SETTLED, "scheduler")
+    was, came = (_flat({key: each[key] for key in keys if key in each}) for each in (old, new))
+    wrong = [
+        f"{key}: the run has {_said(was, key)}, and goes on with that or not at all; got {_said(came, key)}"
+        for key in dict.fromkeys([*was, *came])
+        if key not in MAY_MOVE and (key in was, was.get(key)) != (key in came, came.get(key))
+    ]
+    if wrong:
+        raise ConfigError(wrong)
+
+
+def _reads_on(config: Mapping[str, Any]) -> bool:
+    """Is this a schedule whose arguments are not part of its state, so that new ones have an effect?"""
+    return (config.get("scheduler") or {}).get("_target_") in SCHEDULES
+
+
+def _flat(value: Any, path: str = "") -> dict[str, Any]:
+    """Settings by dotted name."""
+    if not isinstance(value, Mapping) or not value:
+        return {path: value}
+    return {
+        name: found
+        for key, each in value.items()
+        for name, found in _flat(each, f"{path}.{key}" if path else str(key)).items()
+    }
+
+
+def _said(settings: Mapping[str, Any], key: str) -> str:
+    if key not in settings:
+        return "no such key"
+    return "null" if settings[key] is None else str(settings[key])
 
 
 def _try_out(optimizer: Callable[..., Any]) -> None:
@@ -138,7 +202,7 @@ def _hint(config: Mapping[str, Any], metric: str) -> str:
     return f"{config['loss']['_target_'].rpartition('.')[2].lower()}-{metric}"
 
 
-def _check(data: Any, metric: RankingMetric, monitor: str | None) -> None:
+def _check(data: Any, metric: RankingMetric, metrics: Sequence[RankingMetric], monitor: str | None) -> None:
     """Refuse what training would only notice late, or never.
 
     Raises:
@@ -157,19 +221,31 @@ def _check(data: Any, metric: RankingMetric, monitor: str | None) -> None:
             raise DataError(f"{name}: no query left ({split.source})")
         if not split.labelled:
             raise DataError(f"{name}: wanted labels, came data without labels ({split.source})")
-    if data.validation and not _defined_somewhere(data.validation, metric):
+        for each in (metric, *metrics):
+            silent = _without_answer(split, each) if each.empty == "error" else []
+            if silent:
+                raise DataError(
+                    f"{name}: {each.name} refuses lists without an answer, and query {silent[0]} is one of "
+                    f"{len(silent)} ({split.source})"
+                )
+    if (
+        data.validation
+        and metric.empty == "skip"
+        and len(_without_answer(data.validation, metric)) == len(data.validation.query_ids)
+    ):
         raise DataError(
             f"validation data: {metric.name} has no answer on any of its {len(data.validation.query_ids)} lists "
             f"({data.validation.source})"
         )
 
 
-def _defined_somewhere(split: RankingData, metric: RankingMetric) -> bool:
+def _without_answer(split: RankingData, metric: RankingMetric) -> list[str]:
+    """The queries on whose lists the metric is undefined."""
     import torch
 
-    relevance = torch.from_numpy(split.relevance)
-    pieces = torch.tensor_split(relevance, torch.from_numpy(split.offsets[1:-1]))
-    return metric.empty != "skip" or any(bool(metric.defined(piece[None])) for piece in pieces)
+    pieces = torch.tensor_split(torch.from_numpy(split.relevance), torch.from_numpy(split.offsets[1:-1]))
+    pairs = zip(split.query_ids, pieces, strict=True)
+    return [query for query, piece in pairs if not bool(metric.defined(piece[None]))]
 
 
 def _describe(data: Splits, metric: RankingMetric) -> None:

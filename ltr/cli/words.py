@@ -52,7 +52,8 @@ def read(arguments: Sequence[str], verb: str, inputs: Sequence[str]) -> Command:
         >>> [word.typed for word in command.words]
         ['run=first', 'file=new file.txt', 'output=a=b.csv']
     """
-    command, left, wrong = Command(), list(inputs), []
+    keyed = {match["key"] for match in map(_is_pair, arguments) if match}
+    command, left, wrong = Command(), [each for each in inputs if each not in keyed], []
     rest = iter(arguments)
     for argument in rest:
         name, equals, value = argument.partition("=")

@@ -1,8 +1,8 @@
 """Data: from files to padded batches of whole lists."""
 
-from ltr.data.batches import BucketBatches, ListDataset, check_trainable
+from ltr.data.batches import BucketBatches, ListDataset
 from ltr.data.formats.letor import read_letor
-from ltr.data.labels import LabelReport, describe_labels
+from ltr.data.labels import LabelReport, check_trainable, describe_labels, map_labels
 from ltr.data.ranking_data import DataError, RankingData, Splits
 from ltr.data.sets.letor import letor
 from ltr.data.sets.mslr_sample import mslr_sample
@@ -26,6 +26,7 @@ __all__ = [
     "check_trainable",
     "describe_labels",
     "letor",
+    "map_labels",
     "mslr_sample",
     "read_letor",
     "split_by_query",

@@ -135,29 +135,6 @@ class BucketBatches(Sampler[list[int]]):
         return dealt[self.rank :: self.world]
 
 
-def check_trainable(data: RankingData, name: str) -> None:
-    """Refuse data that teaches nothing.
-
-    Raises:
-        DataError: no query, no labels, or labels that are all equal within every list of positive weight.
-    """
-    if not data.query_ids:
-        raise DataError(f"{name}: no query left to train on ({data.source})")
-    if not data.labelled:
-        raise DataError(f"{name}: wanted labels to train on, came data without labels ({data.source})")
-    starts = data.offsets[:-1]
-    spread = np.maximum.reduceat(data.relevance, starts) > np.minimum.reduceat(data.relevance, starts)
-    if not spread.any():
-        raise DataError(
-            f"{name}: the labels are all equal within each of the {len(starts)} lists: "
-            f"no document should stand above another, so this trains on nothing ({data.source})"
-        )
-    if not (spread & (data.weight > 0)).any():
-        raise DataError(
-            f"{name}: every list with different labels has weight 0, so this trains on nothing ({data.source})"
-        )
-
-
 def _cut(lengths: Integers, documents: int, lists: int | None) -> list[int]:
     """Numbers of lists a batch, for lists in falling order of length."""
     sizes: list[int] = []

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from ltr.data.ranking_data import DataError, RankingData
+
+log = logging.getLogger(__name__)
 
 
 def split_by_query(data: RankingData, parts: Sequence[float], seed: int) -> tuple[RankingData, ...]:
@@ -42,3 +45,18 @@ def split_by_query(data: RankingData, parts: Sequence[float], seed: int) -> tupl
     if not all(map(len, chosen)):
         raise DataError(f"{data.source}: {total} queries in parts of {list(parts)} leave a part without a query")
     return tuple(data.select(places) for places in chosen)
+
+
+def hold_out(data: RankingData, part: float, seed: int) -> tuple[RankingData, RankingData]:
+    """(what to train on, what to validate on): a fraction of the queries below 1, or a number of queries from 1 on.
+
+    Raises:
+        DataError: the part is not positive, or leaves no query on one side.
+    """
+    total = len(data.query_ids)
+    if part <= 0:
+        raise DataError(f"{data.source}: wanted a fraction or a number of queries to hold out, came {part:g}")
+    count = max(1, round(part * total)) if part < 1 else part
+    kept, held = split_by_query(data, [total - count, count], seed)
+    log.info("%s: %d of %d queries split off for validation (seed %d)", data.source, count, total, seed)
+    return kept, held

@@ -18,7 +18,23 @@ from ltr.data.ranking_data import DataError
 FARTHEST = 1e6  # no training row of less than 10^12 lies so many standard deviations off, and no layer overflows
 
 
-class Identity(nn.Module):
+class _Fitted(nn.Module):
+    """What all transforms keep, and how a saved one is loaded: it has not been fitted, so it has no width yet."""
+
+    varies: Tensor  # [F] bool, False = constant in training
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("varies", torch.zeros(0, dtype=torch.bool))
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+        for name, buffer in self.named_buffers(recurse=False):
+            if prefix + name in state_dict:
+                setattr(self, name, buffer.new_empty(state_dict[prefix + name].shape))
+        super()._load_from_state_dict(state_dict, prefix, *rest)
+
+
+class Identity(_Fitted):
     """The features as they are (and 0 by the rule above).
 
     Example:
@@ -26,12 +42,6 @@ class Identity(nn.Module):
         >>> transform(torch.tensor([[[3.0, 5.0], [4.0, 5.0]]]), torch.tensor([[True, False]])).tolist()
         [[[3.0, 0.0], [0.0, 0.0]]]
     """
-
-    varies: Tensor  # [F] bool, False = constant in training
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("varies", torch.zeros(0, dtype=torch.bool))
 
     def fit(self, features: NDArray[Any]) -> Identity:
         """Learn the width and the constant columns from [N, F] training rows."""
@@ -42,12 +52,8 @@ class Identity(nn.Module):
         _check_width(features, self.varies)
         return _clean(features, features, mask, self.varies)
 
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
-        _take_shapes(self, state_dict, prefix)
-        super()._load_from_state_dict(state_dict, prefix, *rest)
 
-
-class Symlog(nn.Module):
+class Symlog(_Fitted):
     """sign(x) log(1 + |x|): tames heavy tails, needs no scale, keeps 0 at 0.
 
     Example:
@@ -55,12 +61,6 @@ class Symlog(nn.Module):
         >>> transform(torch.tensor([[[-7.0], [0.0]]]), torch.ones(1, 2, dtype=torch.bool)).flatten().tolist()
         [-2.0794415, 0.0]
     """
-
-    varies: Tensor  # [F] bool, False = constant in training
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("varies", torch.zeros(0, dtype=torch.bool))
 
     def fit(self, features: NDArray[Any]) -> Symlog:
         """Learn the width and the constant columns from [N, F] training rows."""
@@ -71,12 +71,8 @@ class Symlog(nn.Module):
         _check_width(features, self.varies)
         return _clean(_symlog(features), features, mask, self.varies)
 
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
-        _take_shapes(self, state_dict, prefix)
-        super()._load_from_state_dict(state_dict, prefix, *rest)
 
-
-class Standardise(nn.Module):
+class Standardise(_Fitted):
     """(x - mean) / standard deviation of the training column, within +-1e6; after symlog when asked.
 
     Means and deviations are float64 sums over the finite cells of a column; the deviation is that of the population.
@@ -90,14 +86,12 @@ class Standardise(nn.Module):
         [1.0, 3.0]
     """
 
-    varies: Tensor  # [F] bool, False = constant in training
     mean: Tensor  # [F] float64
     deviation: Tensor  # [F] float64, 1 where the column does not vary
 
     def __init__(self, symlog: bool = False) -> None:
         super().__init__()
         self.symlog = symlog
-        self.register_buffer("varies", torch.zeros(0, dtype=torch.bool))
         self.register_buffer("mean", torch.zeros(0, dtype=torch.float64))
         self.register_buffer("deviation", torch.zeros(0, dtype=torch.float64))
 
@@ -122,12 +116,8 @@ class Standardise(nn.Module):
         moved = ((moved - self.mean.double()) / self.deviation.double()).clamp(-FARTHEST, FARTHEST)
         return _clean(moved.to(features.dtype), features, mask, self.varies)
 
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
-        _take_shapes(self, state_dict, prefix)
-        super()._load_from_state_dict(state_dict, prefix, *rest)
 
-
-class Quantile(nn.Module):
+class Quantile(_Fitted):
     """The place of x among the training values of its column, from -1 (least) to 1 (largest).
 
     Linear between the column's quantiles; a value that fills several of them takes the middle of its run.
@@ -144,7 +134,6 @@ class Quantile(nn.Module):
         [-0.5, 0.0, 1.0]
     """
 
-    varies: Tensor  # [F] bool, False = constant in training
     edges: Tensor  # [F, knots] float32, the quantiles in rising order
 
     def __init__(self, knots: int = 128) -> None:
@@ -152,7 +141,6 @@ class Quantile(nn.Module):
         if knots < 2:
             raise DataError(f"quantile: wanted at least 2 knots, got {knots}")
         self.knots = knots
-        self.register_buffer("varies", torch.zeros(0, dtype=torch.bool))
         self.register_buffer("edges", torch.zeros(0, knots))
 
     def fit(self, features: NDArray[Any]) -> Quantile:
@@ -178,10 +166,6 @@ class Quantile(nn.Module):
         scaled = (2 * place / (edges.shape[1] - 1) - 1).to(features.dtype).T.reshape(features.shape)
         return _clean(scaled, features, mask, self.varies)
 
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
-        _take_shapes(self, state_dict, prefix)
-        super()._load_from_state_dict(state_dict, prefix, *rest)
-
 
 def _symlog(x: Tensor) -> Tensor:
     return x.sign() * x.abs().log1p()
@@ -205,10 +189,3 @@ def _check_width(features: Tensor, varies: Tensor) -> None:
 
 def _clean(moved: Tensor, features: Tensor, mask: Tensor, varies: Tensor) -> Tensor:
     return torch.where(mask[..., None] & features.isfinite() & varies, moved, 0.0)
-
-
-def _take_shapes(module: nn.Module, state: dict[str, Any], prefix: str) -> None:
-    """Make room for saved buffers: a transform that is loaded has not been fitted, and has no width yet."""
-    for name, buffer in module.named_buffers(recurse=False):
-        if prefix + name in state:
-            setattr(module, name, buffer.new_empty(state[prefix + name].shape))

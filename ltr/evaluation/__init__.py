@@ -1,7 +1,7 @@
 """Evaluation: scores to per-query values, means with intervals, and paired comparisons."""
 
 from ltr.evaluation.intervals import Interval, interval
-from ltr.evaluation.paired import Comparison, PValue, compare, differing, paired_t, sign_flip
+from ltr.evaluation.paired import Comparison, PValue, compare, counted_lists, differing, paired_t, sign_flip
 from ltr.evaluation.scoring import score
 from ltr.evaluation.tables import MetricValues, QueryValue, Summary, per_query
 
@@ -13,6 +13,7 @@ __all__ = [
     "QueryValue",
     "Summary",
     "compare",
+    "counted_lists",
     "differing",
     "interval",
     "paired_t",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ltr.evaluation.intervals import CELLS, Interval, interval
 
@@ -24,9 +24,15 @@ class PValue(NamedTuple):
     method: str
 
 
+UNTESTED = PValue(float("nan"), "no test of weighted lists")
+
+
 @dataclass(frozen=True)
 class Comparison:
-    """One metric on the lists that two systems share; every difference is first minus second."""
+    """One metric on the lists that two systems share; every difference is first minus second.
+
+    Means, difference and interval are weighted where the lists are; wins, ties and losses count lists.
+    """
 
     metric: str
     lists: int
@@ -42,20 +48,21 @@ class Comparison:
 
     def sentence(self, first: str = "the first", second: str = "the second") -> str:
         """What the interval says, and no more."""
+        lists = counted_lists(self.lists)
         low, high, _ = self.interval
         if not low <= high:
-            return f"{self.metric}: no interval from {_lists(self.lists)}, so nothing is said about the difference."
+            return f"{self.metric}: no interval from {lists}, so nothing is said about the difference."
         if self.difference == 0 == low == high:
-            return f"{self.metric}: the two do not differ on any of these {_lists(self.lists)}."
+            return f"{self.metric}: the two do not differ on any of these {lists}."
         if low <= 0 <= high:
             return (
-                f"{self.metric}: these {_lists(self.lists)} do not tell the two apart; a difference anywhere from "
+                f"{self.metric}: these {lists} do not tell the two apart; a difference anywhere from "
                 f"{low:+.4f} to {high:+.4f} goes with them."
             )
-        doubts = [test for test in (self.t_test, self.sign_flip) if not test.p <= ALPHA]
+        doubts = [test for test in (self.t_test, self.sign_flip) if test.p > ALPHA]  # one without a p says nothing
         if doubts:
             return (
-                f"{self.metric}: {_lists(self.lists)} are too few to tell; the interval {low:+.4f} to {high:+.4f} "
+                f"{self.metric}: {lists} are too few to tell; the interval {low:+.4f} to {high:+.4f} "
                 f"leaves out 0, but the {doubts[0].method.partition(',')[0]} does not (p = {doubts[0].p:.3f})."
             )
         above, below = (first, second) if low > 0 else (second, first)
@@ -71,6 +78,7 @@ def compare(
     second: Mapping[str, float],
     metric: str,
     *,
+    weight: Mapping[str, float] | None = None,
     larger_is_better: bool = True,
     seed: int = 0,
 ) -> Comparison:
@@ -79,11 +87,13 @@ def compare(
     Args:
         first, second: query id -> value, over the same ids, in any order.
         metric: its name.
+        weight: query id -> weight >= 0 of its list, for all of them; a list of weight 0 is left out. None: all 1.
+            The two tests have no form for weighted lists here: where weights differ, their p is NaN.
         larger_is_better: what a win is.
         seed: of the interval and the sign flips.
 
     Raises:
-        ValueError: the ids differ, or there is none.
+        ValueError: the ids differ, there is none, or a weight lacks, is no number from 0 on, or all are 0.
 
     Example:
         >>> result = compare({"q1": 0.1, "q2": 0.5, "q3": 0.9}, {"q3": 0.8, "q1": 0.05, "q2": 0.45}, "ndcg@10")
@@ -93,23 +103,37 @@ def compare(
     if not first or first.keys() != second.keys():
         only = sorted(first.keys() ^ second.keys())
         raise ValueError(f"{metric}: wanted values for the same queries, {len(only)} stand on one side only {only[:3]}")
-    a = np.array(list(first.values()), dtype=np.float64)
-    b = np.array([second[query] for query in first], dtype=np.float64)
+    weights = _weights(first, weight, metric)
+    kept = [query for query, worth in zip(first, weights, strict=True) if worth > 0]
+    weights = weights[weights > 0]
+    a = np.array([first[query] for query in kept], dtype=np.float64)
+    b = np.array([second[query] for query in kept], dtype=np.float64)
     difference = a - b
+    tested = np.ptp(weights) == 0
     better = difference if larger_is_better else -difference
     return Comparison(
         metric=metric,
         lists=len(a),
-        first=float(a.mean()),
-        second=float(b.mean()),
-        difference=float(difference.mean()),
-        interval=interval(difference, seed=seed),
-        t_test=paired_t(difference),
-        sign_flip=sign_flip(difference, seed=seed),
+        first=float(np.average(a, weights=weights)),
+        second=float(np.average(b, weights=weights)),
+        difference=float(np.average(difference, weights=weights)),
+        interval=interval(difference, weights, seed),
+        t_test=paired_t(difference) if tested else UNTESTED,
+        sign_flip=sign_flip(difference, seed=seed) if tested else UNTESTED,
         wins=int((better > SAME).sum()),
         ties=int((np.abs(better) <= SAME).sum()),
         losses=int((better < -SAME).sum()),
     )
+
+
+def _weights(queries: Iterable[str], weight: Mapping[str, float] | None, metric: str) -> NDArray[np.float64]:
+    found = {query: 1.0 if weight is None else weight.get(query, np.nan) for query in queries}
+    wrong = [query for query, worth in found.items() if not 0 <= worth < np.inf]
+    if wrong:
+        raise ValueError(f"{metric}: wanted a weight from 0 on for each list, query {wrong[0]} has {found[wrong[0]]}")
+    if not any(found.values()):
+        raise ValueError(f"{metric}: wanted a list of positive weight, all of these {len(found)} have weight 0")
+    return np.array(list(found.values()), dtype=np.float64)
 
 
 def paired_t(differences: ArrayLike) -> PValue:
@@ -184,5 +208,6 @@ def _parts(convention: str) -> dict[str, str]:
     return {"name": name} | {part.partition("=")[0]: part for part in rest}
 
 
-def _lists(count: int) -> str:
+def counted_lists(count: int) -> str:
+    """``1 list``, ``2 lists``."""
     return f"{count} {'list' if count == 1 else 'lists'}"

@@ -106,6 +106,13 @@ def per_query(
         raise DataError(f"{data.source}: wanted labels to evaluate on, came data without labels")
     if score.shape != (len(data.relevance),):
         raise DataError(f"{data.source}: wanted a score for each of {len(data.relevance)} rows, came {score.shape}")
+    if np.isnan(score).any():
+        first = int(np.argmax(np.isnan(score)))
+        query = data.query_ids[int(np.searchsorted(data.offsets, first, side="right")) - 1]
+        raise DataError(
+            f"{data.source}, row {data.row[first]} (query {query}): wanted a score, came nan "
+            f"({int(np.isnan(score).sum())} in all)"
+        )
     lists = len(data.query_ids)
     columns = {metric: np.zeros((3, lists)) for metric in metrics}
     defined = {metric: np.zeros(lists, dtype=np.bool_) for metric in metrics}

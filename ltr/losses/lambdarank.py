@@ -60,7 +60,7 @@ class LambdaRank(Surrogate):
         super().__init__()
         self.metric: RankingMetric = parse(metric)
         self.sigma = positive("sigma", sigma)
-        self.unit = self.metric.name
+        self.unit = self.metric.name if self.kind == "bound" else "weighted bits"
 
     @property
     def kind(self) -> Kind:

@@ -73,5 +73,5 @@ class Softmax(Surrogate):
             ideal = (gain * exact_ranking(gain, mask, "stable").mean(self.metric.discount)).sum(-1)
             return guaranteed * gain.sum(-1) / torch.where(ideal > 0, ideal, 1)
         if isinstance(self.metric, DCG):
-            return guaranteed * self.metric.gain(relevance).masked_fill(~mask, 0).sum(-1)
+            return guaranteed * self.metric.worth(relevance.to(scores.dtype), mask).sum(-1)
         return guaranteed

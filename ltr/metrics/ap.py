@@ -56,7 +56,7 @@ class AP(BinaryMetric):
         ranking = ranking.by_index()
         relevant = self.relevant(ranking, relevance)
         flag = relevant.to(ranking.position.dtype)
-        worth = 1 / ranking.position if self.k is None else (ranking.position <= self.k) / ranking.position
+        worth = ranking.mean(Reciprocal(), self.k)
         count = ranking.counts(flag)[0] + flag
         summed = ranking.counts(flag * worth)[0] + flag * worth
 

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields, replace
 from math import inf
+from numbers import Integral
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import torch
@@ -16,6 +17,7 @@ from ltr.lists import check_lists, exact_dtype
 from ltr.ranking import TIES, Ranking, Ties, exact_ranking
 
 Empty = Literal["skip", "zero", "one", "error"]
+MOST = 10**9  # the largest cutoff
 EMPTY: tuple[str, ...] = get_args(Empty)
 
 
@@ -44,8 +46,11 @@ class RankingMetric(ABC):
             raise ValueError(f"{self.base}: ties must be one of {', '.join(TIES)}; got {self.ties!r}")
         if self.empty not in EMPTY:
             raise ValueError(f"{self.base}: empty must be one of {', '.join(EMPTY)}; got {self.empty!r}")
-        if self.k is not None and (isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1):
-            raise ValueError(f"{self.base}: the cutoff k must be a whole number of at least 1, got {self.k!r}")
+        k: Any = self.k  # a whole number of any kind, NumPy's too
+        if k is not None:
+            if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= int(k) <= MOST:
+                raise ValueError(f"{self.base}: the cutoff k must be a whole number from 1 to {MOST}, got {k!r}")
+            object.__setattr__(self, "k", int(k))
 
     # -- what a metric defines ------------------------------------------------------------------------------------
 
@@ -118,8 +123,7 @@ class RankingMetric(ABC):
 
     def exact(self, scores: Any, relevance: Any, mask: Any = None) -> Tensor:
         """[B] the same without an error on NaN scores: such a list's value is NaN (what a validation wants)."""
-        scores, relevance, mask = check_lists(scores, relevance, mask)
-        return torch.where(torch.isnan(scores).any(1), torch.nan, self._exact(scores, relevance, mask))
+        return self._exact(*check_lists(scores, relevance, mask))
 
     def mean(self, scores: Any, relevance: Any, mask: Any = None, weight: Tensor | None = None) -> Tensor:
         """The mean over lists by the rule ``empty``, each list weighted by weight [B] (1 when None); NaN over none."""
@@ -153,7 +157,8 @@ class RankingMetric(ABC):
 
     def _exact(self, scores: Tensor, relevance: Tensor, mask: Tensor) -> Tensor:
         ranking = exact_ranking(scores, mask, self.ties, relevance=relevance)
-        return self.of(ranking, relevance.to(ranking.position.dtype))
+        value = self.of(ranking, relevance.to(ranking.position.dtype))
+        return torch.where(torch.isnan(scores).any(1), torch.nan, value)  # on an accelerator nobody refused them
 
     # -- names ----------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from ltr.discounts import Discount, Log2
 from ltr.gains import Exp2, Gain
+from ltr.lists import may_look
 from ltr.metrics.base import RankingMetric, linear_swap_deltas
 from ltr.ranking import Ranking
 
@@ -38,18 +39,25 @@ class DCG(RankingMetric):
     discount: Discount = field(default=Log2())
 
     def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        return (self._worth(ranking, relevance) * ranking.mean(self.discount, self.k)).sum(-1)
+        worth = self.worth(relevance.to(ranking.position.dtype), ranking.mask)
+        return (worth * ranking.mean(self.discount, self.k)).sum(-1)
 
     @property
     def document_gain(self) -> Gain:
         return self.gain
 
-    def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
-        return linear_swap_deltas(ranking, self._worth(ranking, relevance), self.discount, self.k, rows)
+    def worth(self, relevance: Tensor, mask: Tensor) -> Tensor:
+        """[B, L] the gain of each document, in its own unit; 0 where padded.
 
-    def _worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        gain = self.gain(relevance.to(ranking.position.dtype)) * ranking.mask
-        if gain.device.type == "cpu" and not torch.isfinite(gain).all():
+        Raises:
+            ValueError: a gain is beyond the numbers of the labels' type (looked at on the CPU alone).
+        """
+        gain = self.gain(relevance) * mask
+        if may_look(gain) and not torch.isfinite(gain).all():
             label, kind = relevance.max().item(), str(gain.dtype).removeprefix("torch.")
-            raise ValueError(f"dcg: the gain of label {label:g} is beyond {kind}; use ndcg, or gain=linear or a table")
+            raise ValueError(f"dcg: the gain of label {label:g} is beyond {kind}; use ndcg, or dcg-linear or a table")
         return gain
+
+    def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
+        worth = self.worth(relevance.to(ranking.position.dtype), ranking.mask)
+        return linear_swap_deltas(ranking, worth, self.discount, self.k, rows)

@@ -9,7 +9,7 @@ from typing import Any, get_args, get_type_hints
 
 from ltr import discounts, gains
 from ltr.metrics.ap import AP
-from ltr.metrics.base import RankingMetric, spell
+from ltr.metrics.base import MOST, RankingMetric, spell
 from ltr.metrics.dcg import DCG
 from ltr.metrics.ndcg import NDCG
 from ltr.metrics.precision import Precision
@@ -87,8 +87,8 @@ def _plain(text: str) -> str:
 
 
 def _cutoff(cut: str, text: str) -> int:
-    if not re.fullmatch(r"\d+", cut) or int(cut) < 1:
-        raise ValueError(f"metric {text!r}: the cutoff after @ must be a whole number of at least 1, got {cut!r}")
+    if not re.fullmatch(r"\d{1,18}", cut) or not 1 <= int(cut) <= MOST:
+        raise ValueError(f"metric {text!r}: the cutoff after @ must be a whole number from 1 to {MOST}, got {cut!r}")
     return int(cut)
 
 

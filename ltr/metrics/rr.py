@@ -49,4 +49,5 @@ class RR(BinaryMetric):
         return torch.where(moved, self._worth(after) - self._worth(first)[:, :, None], 0)
 
     def _worth(self, rank: Tensor) -> Tensor:
-        return 1 / rank if self.k is None else (rank <= self.k) / rank
+        worth = Reciprocal()(rank)
+        return worth if self.k is None else worth * (rank <= self.k)

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ltr.evaluation import Comparison, compare, interval
-from ltr.metrics import parse
+from ltr.gap.numbers import number
 from ltr.runs import Run
 
 FEW = 50  # lists below which intervals of a mean cover less than they say
@@ -38,12 +38,15 @@ def print_run(run: Run, console: Console | None = None) -> None:
         did = "was worth" if rows[-1]["kind"] == "neither" else "believed"
         _title(console, f"what {rows[-1]['surrogate']} {did} on {_lists(rows[-1]['lists'])} of validation data")
         console.print(_history(rows, int(info["best"]["epoch"])))
+        if info["best"].get("value", 0.0) is None:
+            console.print(f"No state was better than NaN by {info['best']['metric']}: * is the first one.")
         console.print(_between(rows[-1]), _meaning(rows[-1]), _agreement(rows[-1]), sep="\n")
     if info["test"]:
-        _title(console, f"what was true on {_lists(info['data']['test']['queries'])} of test data")
+        _title(console, f"what was true on {_test_lists(run, info['metric'])}")
         console.print(_tested([(run.path.name, run)], info))
-        for name in info["test"].keys() & info["conventions"].keys():
-            console.print(info["conventions"][name])
+        for name in info["test"]:
+            if name in info["conventions"]:
+                console.print(info["conventions"][name])
         console.print(f"tested: {info['checkpoint']}, epoch {info['best']['epoch']}", soft_wrap=True)
     console.print(f"run folder: {run.path}", soft_wrap=True)
 
@@ -68,9 +71,9 @@ def print_sweep(runs: Sequence[Run], console: Console | None = None) -> None:
         console.print(_concordance(tested), TAU, sep="\n")
     for alike in _comparable(tested):
         info = alike[0][1].read_info()
-        _title(console, f"what was true on {_lists(info['data']['test']['queries'])} of test data")
+        _title(console, f"what was true on {_test_lists(alike[0][1], info['metric'])}")
         console.print(_tested(alike, info, only=info["metric"]))
-        console.print(info["conventions"][info["metric"]], *_differences(alike, info["metric"]), sep="\n")
+        console.print(info["conventions"][info["metric"]], *_differences(alike, info), sep="\n")
     if runs:
         console.print(f"run folders: {runs[0].path.parent}", soft_wrap=True)
 
@@ -83,13 +86,13 @@ def _history(rows: Sequence[dict[str, Any]], best: int) -> Table:
     for place, row in enumerate(rows):
         if place in even or row["epoch"] == best:
             mark = " *" if row["epoch"] == best else ""
-            loss = f"{_number(row['loss'])} {row['loss_unit']}"
-            table.add_row(f"{row['epoch']}{mark}", loss, *_belief_cells(row), _number(row["target_value"]))
+            loss = f"{number(row['loss'])} {row['loss_unit']}"
+            table.add_row(f"{row['epoch']}{mark}", loss, *_belief_cells(row), number(row["target_value"]))
     return table
 
 
 def _between(row: dict[str, Any]) -> str:
-    target, floor, ceiling = row["target"], _number(row["floor"]), _number(row["ceiling"])
+    target, floor, ceiling = row["target"], number(row["floor"]), number(row["ceiling"])
     left_out = f"; {_lists(row['left_out'])} without an order to learn left out" if row["left_out"] else ""
     return (
         f"* the best epoch by {target}, of which a random order is worth {floor} and the ideal one {ceiling}{left_out}"
@@ -100,15 +103,18 @@ def _belief_heads(row: dict[str, Any]) -> list[str]:
     if row["kind"] == "neither":
         return []
     word = "guaranteed" if row["kind"] == "bound" else "believed"
-    same = row["aim"] == row["target"]
-    return [f"{word} {row['aim']}", *([] if same else [f"exact {row['aim']}"]), f"gap, {row['aim']}"]
+    if row["aim"] == row["target"]:
+        return [f"{word} {row['aim']}", f"gap, {row['aim']}"]
+    return [f"{word} {row['aim']}", f"exact {row['aim']}", f"gap, {row['aim']}", f"gap to {row['target']}"]
 
 
 def _belief_cells(row: dict[str, Any]) -> list[str]:
     if row["kind"] == "neither":
         return []
-    exact = [] if row["aim"] == row["target"] else [_number(row["aim_value"])]
-    return [_number(row["belief"]), *exact, "vacuous" if row["vacuous"] else f"{row['gap_aim']:+.4f}"]
+    gaps = ["vacuous"] * 2 if row["vacuous"] else [number(row[name], sign=True) for name in ("gap_aim", "gap_target")]
+    if row["aim"] == row["target"]:
+        return [number(row["belief"]), gaps[0]]
+    return [number(row["belief"]), number(row["aim_value"]), *gaps]
 
 
 def _beliefs(runs: Sequence[tuple[str, Run]]) -> Table:
@@ -120,13 +126,13 @@ def _beliefs(runs: Sequence[tuple[str, Run]]) -> Table:
         aim = row["aim"]
         if aim is None:
             table.add_row(
-                name, row["kind"], "nothing", f"{row['target']} {_number(row['target_value'])}", "none", "none"
+                name, row["kind"], "nothing", f"{row['target']} {number(row['target_value'])}", "none", "none"
             )
             continue
         sign = ">= " if row["kind"] == "bound" else ""
-        gaps = [f"{row['gap_aim']:+.4f} {aim}", f"{row['gap_target']:+.4f}"]
+        gaps = [f"{number(row['gap_aim'], sign=True)} {aim}", number(row["gap_target"], sign=True)]
         table.add_row(
-            *(name, row["kind"], f"{aim} {sign}{_number(row['belief'])}", f"{aim} {_number(row['aim_value'])}"),
+            *(name, row["kind"], f"{aim} {sign}{number(row['belief'])}", f"{aim} {number(row['aim_value'])}"),
             *(["vacuous"] * 2 if row["vacuous"] else gaps),
         )
     return table
@@ -136,10 +142,12 @@ def _concordance(runs: Sequence[tuple[str, Run]]) -> Table:
     table = _table("run", "loss at the best epoch", "validations", "tau", "regret", left=1)
     for name, run in runs:
         rows, best = run.gap_rows(), run.read_info()["best"]["epoch"]
+        if not rows:
+            continue
         row, last = next((each for each in rows if each["epoch"] == best), rows[-1]), rows[-1]
-        regret = "-" if last["regret"] is None else f"{last['regret']:.4f} {last['target']}"
-        loss = f"{_number(row['loss'])} {row['loss_unit']}"
-        table.add_row(name, loss, str(last["validations"]), _number(last["tau"], 2), regret)
+        regret = "-" if last["regret"] is None else f"{number(last['regret'])} {last['target']}"
+        loss = f"{number(row['loss'])} {row['loss_unit']}"
+        table.add_row(name, loss, str(last["validations"]), number(last["tau"], 2), regret)
     return table
 
 
@@ -147,15 +155,16 @@ def _tested(runs: Sequence[tuple[str, Run]], info: dict[str, Any], only: str | N
     values = runs[0][1].read_per_query("test")
     names = [only] if only else list(dict.fromkeys(row["metric"] for row in values))
     table = _table("run", "metric", "mean", "95 % interval", "lists", "best epoch", left=2)
-    floor, ceiling = (_number(info["test_bounds"][name]) for name in ("floor", "ceiling"))
+    floor, ceiling = (number(info["test_bounds"][name]) for name in ("floor", "ceiling"))
     table.add_row("random order", info["metric"], floor, "", "", "")
     for name, run in runs:
         for metric in names:
             mine = run.read_info()
-            kept = [row for row in run.read_per_query("test") if row["metric"] == metric and row["value"] is not None]
+            kept = [row for row in _rows(run, metric) if row["value"] is not None]
             low, high, _ = interval([row["value"] for row in kept], [row["weight"] for row in kept])
-            spread, epoch = f"{_number(low)} to {_number(high)}", str(mine["best"]["epoch"])
-            table.add_row(name, metric, _number(mine["test"][metric]), spread, str(len(kept)), epoch)
+            spread = "-" if np.isnan(low) else f"{number(low)} to {number(high)}"
+            epoch = str(mine["best"]["epoch"])
+            table.add_row(name, metric, number(mine["test"][metric]), spread, str(len(kept)), epoch)
     table.add_row("ideal order", info["metric"], ceiling, "", "", "")
     return table
 
@@ -170,23 +179,31 @@ def _comparable(runs: Sequence[tuple[str, Run]]) -> Iterable[list[tuple[str, Run
     return groups.values()
 
 
-def _differences(runs: Sequence[tuple[str, Run]], target: str) -> Iterable[str]:
+def _differences(runs: Sequence[tuple[str, Run]], info: dict[str, Any]) -> Iterable[str]:
     """What the test lists can say about pairs of runs, seeds of one setting being averaged first."""
+    target = info["metric"]
     settings: dict[str, list[dict[str, float]]] = {}
     for name, run in runs:
-        settings.setdefault(_without_seed(name), []).append(_values(run, target))
+        values = _values(run, target)
+        if np.isnan(list(values.values())).any():
+            yield f"{name} has NaN among its test values, and is compared with nothing."
+        else:
+            settings.setdefault(_without_seed(name), []).append(values)
     means = {name: _averaged(values) for name, values in settings.items()}
     if len(means) < 2 or len({frozenset(values) for values in means.values()}) > 1:
         return
-    larger = parse(target).larger_is_better
+    weight = {row["query"]: row["weight"] for row in _rows(runs[0][1], target)}
+    options: dict[str, Any] = {"larger_is_better": info["larger_is_better"]}
+    if len({weight[query] for query in next(iter(means.values()))}) > 1:
+        options["weight"] = weight
     pairs = [
-        (first, second, compare(means[first], means[second], target, larger_is_better=larger))
+        (first, second, compare(means[first], means[second], target, **options))
         for first, second in combinations(means, 2)
     ]
     if len(pairs) <= PAIRS:
         for first, second, found in pairs:
-            low, high, _ = found.interval
-            yield f"{first} minus {second}: {found.difference:+.4f} {target}, 95 % interval {low:+.4f} to {high:+.4f}"
+            span = " to ".join(number(each, sign=True) for each in found.interval[:2])
+            yield f"{first} minus {second}: {number(found.difference, sign=True)} {target}, 95 % interval {span}"
     yield from _verdict(pairs, target)
 
 
@@ -197,6 +214,10 @@ def _verdict(pairs: Sequence[tuple[str, str, Comparison]], target: str) -> Itera
             f"{lists} lists are too few to name a winner: below {FEW}, such intervals cover less than they say, and "
             "another draw of queries could turn any of these orders around."
         )
+        return
+    if any(np.isnan(each[2].sign_flip.p) for each in pairs):
+        said = f", and none of the {len(pairs)} is corrected for the others" if len(pairs) > 1 else ""
+        yield f"Weighted lists have no test here: the intervals alone say how far two stand apart{said}."
         return
     apart = [each for each in pairs if each[2].sign_flip.p * len(pairs) < 0.05]
     for first, second, found in apart:
@@ -217,17 +238,28 @@ def _meaning(row: dict[str, Any]) -> str:
 
 
 def _agreement(row: dict[str, Any]) -> str:
+    left_out = f" ({row['not_finite']} more not finite)" if row["not_finite"] else ""
+    over = f"{row['validations']} validations{left_out}"
     if row["tau"] is None:
-        return f"{row['validations']} validations, too few or too alike to tell whether the loss goes with the metric."
-    text = f"over {row['validations']} validations: tau of -loss and {row['target']} is {row['tau']:.2f}"
+        return f"{over}, too few or too alike to tell whether the loss goes with the metric."
+    text = f"over {over}: tau of -loss and {row['target']} is {row['tau']:.2f}"
     if row["regret"] is not None:
-        text += f"; choosing the epoch by the loss would have cost {row['regret']:.4f} {row['target']}"
+        text += f"; choosing the epoch by the loss would have cost {number(row['regret'])} {row['target']}"
     return text + "."
 
 
+def _rows(run: Run, metric: str) -> list[dict[str, Any]]:
+    return [row for row in run.read_per_query("test") if row["metric"] == metric]
+
+
 def _values(run: Run, metric: str) -> dict[str, float]:
-    rows = run.read_per_query("test")
-    return {row["query"]: row["value"] for row in rows if row["metric"] == metric and row["value"] is not None}
+    return {row["query"]: row["value"] for row in _rows(run, metric) if row["value"] is not None}
+
+
+def _test_lists(run: Run, metric: str) -> str:
+    rows = _rows(run, metric)
+    silent = sum(not row["defined"] for row in rows)
+    return f"{_lists(len(rows))} of test data" + (f", {silent} of them without an answer" if silent else "")
 
 
 def _averaged(values: Sequence[dict[str, float]]) -> dict[str, float]:
@@ -241,10 +273,6 @@ def _without_seed(name: str) -> str:
 
 def _lists(count: int) -> str:
     return f"{count} {'list' if count == 1 else 'lists'}"
-
-
-def _number(value: float | None, digits: int = 4) -> str:
-    return "-" if value is None or not np.isfinite(value) else f"{value:.{digits}f}"
 
 
 def _table(*heads: str, left: int = 0) -> Table:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytorch_lightning as pl
 
+from ltr.gap.numbers import number
 from ltr.runs import Run
 from ltr.training.monitors import check_monitors, counts, logged, logged_step, rank
 
@@ -94,7 +95,7 @@ class Checkpoint(pl.callbacks.Checkpoint):
         within = not each_epoch or trainer.check_val_every_n_epoch is None
         when = f"epoch{epoch:02d}" + (f"-step{step}" if within else "")
         seen = {name: float(each) for name, each in trainer.callback_metrics.items() if name.startswith("val/")}
-        file = f"{when}-{self.labels[tag]}-{value:.4f}.ckpt"
+        file = f"{when}-{self.labels[tag]}-{number(value)}.ckpt"
         return {"file": file, "epoch": epoch, "step": step, "value": value, "values": seen}
 
     def _remove(self, files: Sequence[str]) -> None:

@@ -83,7 +83,7 @@ def evaluate(
     for metric in metrics:
         values, counted = _settled(metric, columns)
         means[metric.name] = _mean(values, weight * counted)
-    return Evaluation(columns, metrics, means, gap.summarise(surrogate, metrics[0], columns))
+    return Evaluation(columns, metrics, means, gap.summarise(surrogate, metrics[0], columns, weight))
 
 
 def _settled(

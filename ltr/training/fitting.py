@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import math
 import platform
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
 from typing import Any
@@ -18,6 +19,7 @@ from torch import nn
 
 import ltr
 from ltr.data import RankingData, Splits
+from ltr.gap.numbers import number
 from ltr.losses import Surrogate
 from ltr.metrics import RankingMetric
 from ltr.runs import Run, RunError
@@ -56,11 +58,12 @@ def fit(
     seed: int,
     monitor: str | Sequence[str] | None = "val/target",
     resume: bool = False,
+    config: str | None = None,
 ) -> dict[str, Any]:
     """Train, keep the best states, test the best one, and leave all of it in the run folder.
 
     Args:
-        run: a claimed folder; with its configuration in it, TensorBoard shows that.
+        run: a claimed folder.
         data: the splits. Without validation data, monitor must be None; without test data nothing is tested.
         model: the scorer; seed before it is made (``seed_everything``) for equal first weights.
         transform: of the features; fitted here, on the training rows alone.
@@ -70,11 +73,15 @@ def fit(
         optimizer: parameters -> optimiser.
         scheduler: (optimiser, total_steps=int) -> schedule, or None.
         trainer: keyword arguments -> Trainer; loggers, callbacks and root folder are passed to it here.
-        callbacks: further callbacks; one may be a Checkpoint, else one is made for monitor.
+        callbacks: further callbacks; one may be a Checkpoint, which then says what is kept, and whose first monitor
+            must be that of ``monitor``. Without one, a Checkpoint of ``monitor`` is made.
         documents, lists, workers: of the batches (``RankingDataModule``).
         seed: of the order of training and of all random draws.
         monitor: the tag that chooses the best state, or several; the first one's is tested.
-        resume: go on from the run's last.ckpt as if it had never stopped.
+        resume: go on from the run's last.ckpt as if it had never stopped. Whatever goes wrong before the first step
+            leaves the folder as it was.
+        config: the configuration as YAML text, kept in the folder (of a resumed run once it goes on) and shown by
+            TensorBoard; None: what the folder holds.
 
     Returns:
         What run.json holds: status, seed, versions, data, conventions, best (file, epoch, step, value), validation and
@@ -82,7 +89,8 @@ def fit(
         seconds.
 
     Raises:
-        RunError: nothing to resume from, other data than the run began with, or a monitor that cannot be.
+        RunError: nothing to resume from, other data or another model than the run began with, nothing to train for, a
+            monitor that cannot be, or one that is not the Checkpoint's first.
         DataError: training data that teaches nothing.
     """
     clock = time.perf_counter()
@@ -92,16 +100,18 @@ def fit(
         fitted.fit(data.train.features)
     module = RankingModule(model, loss, metric, metrics, transform=transform, optimizer=optimizer, scheduler=scheduler)
     loaders = RankingDataModule(data, documents=documents, lists=lists, workers=workers, seed=seed)
-    start = _resume(run, data) if resume else None
+    kept = _with_checkpoint(callbacks, monitor)
+    start = _resume(run, data, module) if resume else None
     events = EventFiles(run.events, resume_step=start["step"] + 1 if start else None)
-    parts = [*callbacks, Quiet(), Randomness(seed), progress()]
+    opening = _Opening(run, _facts(module, data, seed), config, start["epoch"] if start else None)
+    if start is None:
+        opening.write()
+    parts = [opening, *kept, Quiet(), Randomness(seed), progress()]
     if data.validation is not None:
-        config = run.config_path.read_text() if run.config_path.exists() else ""
-        parts.append(Recorder(run, data.validation.query_ids, events, config, seed))
-    if not any(isinstance(each, pl.callbacks.Checkpoint) for each in parts):
-        parts.append(Checkpoint(monitor))
-    earlier = run.read_info().get("wall_seconds", 0.0) if resume else 0.0
-    run.write_info(**_facts(module, data, seed), status="running", error=None, finished=None)
+        known = run.config_path.read_text() if run.config_path.exists() else ""
+        parts.append(Recorder(run, data.validation.query_ids, events, known, seed))
+    before = run.read_info()
+    earlier = before.get("wall_seconds", 0.0) if start else 0.0
     try:
         with quiet():
             bar = any(isinstance(each, pl.callbacks.ProgressBar) for each in parts)
@@ -112,17 +122,21 @@ def fit(
                 enable_progress_bar=bar,
                 use_distributed_sampler=False,
             )
-            _check_launcher(made)
+            _check_trainer(made)
             check_monitors(made, module, [tag for each in parts for tag in getattr(each, "monitors", ())])
             made.fit(module, datamodule=loaders, ckpt_path=str(run.last_checkpoint()) if start else None)
+            if start and run.read_info() == before:  # all epochs were done, and only the test is left
+                opening.write()
             results = _results(run, module, loaders, trainer)
     except (KeyboardInterrupt, SystemExit):  # Lightning turns the one into the other, and goes deaf to it
-        run.write_info(status="interrupted", error=None, **_times(earlier, clock))
+        if start is None or run.read_info() != before:
+            run.write_info(status="interrupted", error=None, **_times(earlier, clock))
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, signal.default_int_handler)
         raise KeyboardInterrupt from None
     except BaseException as error:
-        run.write_info(status="failed", error=f"{type(error).__name__}: {error}", **_times(earlier, clock))
+        if start is None or run.read_info() != before:
+            run.write_info(status="failed", error=f"{type(error).__name__}: {error}", **_times(earlier, clock))
         raise
     finally:
         events.finalize("")
@@ -130,15 +144,66 @@ def fit(
     return run.read_info()
 
 
-def _resume(run: Run, data: Splits) -> dict[str, int]:
-    """The epoch and step of the last checkpoint; what the folder says of later ones is forgotten."""
-    known = run.read_info().get("data", {}).get("train", {}).get("hash")
-    found = data.train.content_hash()
-    if known is not None and known != found:
-        raise RunError(f"{run.path} was trained on other data: its training data had hash {known}, came {found}")
+class _Opening(pl.Callback):
+    """What a training writes into its folder when it starts; a resumed one not before it has loaded its state."""
+
+    def __init__(self, run: Run, facts: dict[str, Any], config: str | None, epoch: int | None) -> None:
+        super().__init__()
+        self.run, self.facts, self.config, self.epoch = run, facts, config, epoch
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        if self.epoch is not None and trainer.is_global_zero:
+            self.write()
+
+    def write(self) -> None:
+        """Facts and configuration; what the folder says of epochs after the one that a run goes on from is void."""
+        if self.config is not None:
+            self.run.write_config(self.config)
+        resumed = {}
+        if self.epoch is not None:
+            self.run.rewind(self.epoch)
+            resumed["resumed"] = datetime.now().astimezone().isoformat()
+        self.run.write_info(**self.facts, **resumed, status="running", error=None, finished=None)
+
+
+def _resume(run: Run, data: Splits, module: RankingModule) -> dict[str, int]:
+    """The epoch and step of the last checkpoint, when it is one of this model on these data."""
+    known = run.read_info().get("data", {})
+    for name, part in data._asdict().items():
+        was, found = known.get(name, {}).get("hash"), part.content_hash() if part else None
+        if known and was != found:
+            split = "training" if name == "train" else name
+            raise RunError(
+                f"{run.path} was trained on other data: its {split} data had hash {was or '(none)'}, came "
+                f"{found or 'none'}"
+            )
     state = torch.load(run.last_checkpoint(), weights_only=True)
-    run.rewind(state["epoch"])
+    ours, kept = _shapes(module.state_dict()), _shapes(state["state_dict"])
+    if ours != kept:
+        name = next(each for each in {**kept, **ours} if kept.get(each) != ours.get(each))
+        raise RunError(
+            f"{run.path} was trained with another model: {name} was {kept.get(name, 'not there')}, came "
+            f"{ours.get(name, 'nothing')}"
+        )
     return {"epoch": state["epoch"], "step": max(state["global_step"] - 1, 0)}
+
+
+def _shapes(state: Mapping[str, Any]) -> dict[str, list[int]]:
+    return {name: list(getattr(each, "shape", ())) for name, each in state.items()}
+
+
+def _with_checkpoint(callbacks: Sequence[pl.Callback], monitor: str | Sequence[str] | None) -> list[pl.Callback]:
+    """The callbacks with a Checkpoint among them that has the best state by ``monitor`` first: it is what is tested."""
+    wanted = Checkpoint(monitor)
+    given = [each for each in callbacks if isinstance(each, pl.callbacks.Checkpoint)]
+    for each in given:
+        if isinstance(each, Checkpoint) and each.monitors[:1] != wanted.monitors[:1]:
+            first, ours = (each.monitors or ("null",))[0], (wanted.monitors or ("null",))[0]
+            raise RunError(
+                f"the state to test is the best by monitor={ours}, but the Checkpoint in callbacks has {first} first: "
+                f"wanted monitor={first}, or {ours} as the Checkpoint's first"
+            )
+    return [*callbacks] if given else [*callbacks, wanted]
 
 
 def _results(
@@ -151,6 +216,9 @@ def _results(
     best = next(iter(index["best"].values()), None) or {**index["last"], "values": {}}
     validation = {tag.removeprefix("val/"): value for tag, value in best.pop("values").items() if tag != "val/target"}
     results: dict[str, Any] = {"checkpoint": name, "best": best, "validation": validation, "test": {}}
+    if "value" in best and best["value"] is None:
+        tag = next(iter(index["best"]))
+        log.warning("no state was better than NaN by %s: the first, %s, stands for the best", tag, name)
     test = loaders.data.test
     if test is None:
         log.warning("no test data: the best state, %s, is not tested", name)
@@ -172,10 +240,11 @@ def _results(
         results |= {"test": dict(found.means), "test_gap": dict(found.gap), "test_bounds": found.bounds}
         scalars = {f"test/{each}": value for each, value in found.means.items()}
         run.append_metrics({"step": best["step"], "epoch": best["epoch"], **scalars})
-        values = ", ".join(f"{each.name} {found.means[each.name]:.4f}" for each in found.metrics)
+        values = ", ".join(f"{each.name} {number(found.means[each.name])}" for each in found.metrics)
         print(f"test on {name}: {values}, {len(test.query_ids)} queries", flush=True)
     record = {f"val/{key}": value for key, value in validation.items()}
     record |= {f"test/{key}": value for key, value in results["test"].items()}
+    record = {tag: value for tag, value in record.items() if value is not None and math.isfinite(value)}
     first = {tag: record[tag] for tag in (f"val/{module.metric.name}", f"test/{module.metric.name}") if tag in record}
     known = run.read_config() if run.config_path.exists() else {}
     settings = {key: value for key, value in known.items() if key not in HOUSEKEEPING}
@@ -183,8 +252,11 @@ def _results(
     return results
 
 
-def _check_launcher(trainer: pl.Trainer) -> None:
-    """A strategy that starts this very program once more for each process would start as many runs."""
+def _check_trainer(trainer: pl.Trainer) -> None:
+    """Training for no step leaves no state; a strategy that starts this very program again starts a run a process."""
+    for name in ("max_epochs", "max_steps"):
+        if getattr(trainer, name) == 0:
+            raise RunError(f"trainer.{name}: wanted at least 1, got 0: nothing would be trained")
     launcher = trainer.strategy.launcher
     environment = getattr(trainer.strategy, "cluster_environment", None)
     if launcher is None or type(launcher).__name__ != "_SubprocessScriptLauncher":
@@ -206,6 +278,7 @@ def _facts(module: RankingModule, data: Splits, seed: int) -> dict[str, Any]:
         | {name: version(name) for name in LIBRARIES},
         "data": {name: _about(part) for name, part in splits.items()},
         "metric": module.metric.name,
+        "larger_is_better": module.metric.larger_is_better,
         "conventions": {name: each.convention for name, each in said.items()},
         "loss": {
             "name": type(module.loss).__name__,

@@ -32,8 +32,10 @@ class RankingModule(pl.LightningModule):
     One step descends ``sum_q w_q loss_q / sum_q w_q`` over the lists of all processes. Logged: train/loss (the mean
     over the lists of an epoch), train/batch_loss, train/learning_rate, val/<metric>, val/target (the target again,
     under a name that never changes), val/loss, gap/..., test/<metric> and test/loss; every mean is the sum of per-list
-    values over counts. ``evaluated`` keeps the values behind the last validation and test. A checkpoint holds model,
-    transform and surrogate under ``model.``, ``transform.`` and ``loss.``, tensors and plain Python alone.
+    values over counts. Several processes have as many batches each: the few that fill up come twice in an epoch and
+    count twice in train/loss, while validation and test count each list once. ``evaluated`` keeps the values behind the
+    last validation and test. A checkpoint holds model, transform and surrogate under ``model.``, ``transform.`` and
+    ``loss.``, tensors and plain Python alone.
 
     Args:
         model: [B, L, F], mask [B, L] -> scores [B, L].
@@ -220,5 +222,6 @@ def gap_scalars(row: Any) -> dict[str, float]:
         tags[f"gap/exact_aim[{aim}]"] = row["aim_value"]
         if not row["vacuous"]:
             tags |= {f"gap/{belief}[{aim}]": row["belief"], f"gap/gap_aim[{aim}]": row["gap_aim"]}
-            tags[f"gap/gap_abs[{aim}]"] = row["gap_abs"]
+            tags |= {f"gap/gap_abs[{aim}]": row["gap_abs"], f"gap/gap_sd[{aim}]": row["gap_sd"]}
+            tags[f"gap/gap_target[{target}]"] = row["gap_target"]
     return {tag: float(value) for tag, value in tags.items() if value is not None}

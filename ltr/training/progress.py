@@ -9,6 +9,7 @@ from typing import Any
 import pytorch_lightning as pl
 from pytorch_lightning.callbacks import RichProgressBar
 
+from ltr.gap.numbers import number
 from ltr.training.evaluated import Evaluation
 from ltr.training.module import RankingModule
 from ltr.training.monitors import counts
@@ -39,14 +40,14 @@ class Bar(RichProgressBar):
         found = _found(trainer, pl_module)
         if not found:
             return {}
-        return {found.metrics[0].name: f"{found.target:.4f}", "gap": gap_text(found.gap)}
+        return {found.metrics[0].name: f"{number(found.target)}", "gap": gap_text(found.gap)}
 
 
 def validation_line(epoch: int, found: Evaluation) -> str:
     """What a validation found, in one line, every number with its unit."""
     target = found.metrics[0].name
-    loss = f"loss {_number(found.gap['loss'])} [{found.gap['loss_unit']}]"
-    return f"epoch {epoch:02d}   {loss}   {target} {found.target:.4f}   {gap_text(found.gap)}"
+    loss = f"loss {number(found.gap['loss'])} [{found.gap['loss_unit']}]"
+    return f"epoch {epoch:02d}   {loss}   {target} {number(found.target)}   {gap_text(found.gap)}"
 
 
 def gap_text(row: Mapping[str, Any]) -> str:
@@ -55,20 +56,14 @@ def gap_text(row: Mapping[str, Any]) -> str:
         return f"no belief: {row['loss_unit']} have no unit in common with {row['target']}"
     if row["belief"] is None:
         return "no list counts for the gap"
-    aim = row["aim"]
+    aim, belief, exact = row["aim"], number(row["belief"]), number(row["aim_value"])
     if row["kind"] == "approximation":
-        return f"believes {row['belief']:.4f}, exact {row['aim_value']:.4f}, gap {row['gap_aim']:+.4f} [{aim}]"
+        return f"believes {belief}, exact {exact}, gap {number(row['gap_aim'], sign=True)} [{aim}]"
     if row["vacuous"]:
-        return f"certificate vacuous: {_number(row['belief'])}, a random order has {row['aim_floor']:.4f} [{aim}]"
-    return f"certifies {row['belief']:.4f}, exact {row['aim_value']:.4f}, gap {row['gap_aim']:.4f} [{aim}]"
+        return f"certificate vacuous: {belief}, a random order has {number(row['aim_floor'])} [{aim}]"
+    return f"certifies {belief}, exact {exact}, gap {number(row['gap_aim'])} [{aim}]"
 
 
 def _found(trainer: pl.Trainer, module: pl.LightningModule) -> Evaluation | None:
     assert isinstance(module, RankingModule)
     return module.evaluated.get("validation") if counts(trainer) else None
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "of no list"
-    return f"{value:.4f}" if abs(value) < 1000 else f"{value:.4g}"

@@ -16,6 +16,7 @@ WARNINGS = (
     r".*You requested to overfit but enabled .* shuffling.*",
     r".*The `srun` command is available on your system but is not used.*",
     r".*isinstance\(treespec, LeafSpec\).*is deprecated.*",  # of torch 2.13, raised inside Lightning
+    r".*callbacks used to create the checkpoint need to be provided.*",  # a run may go on without early stopping
     r".*Checkpoint directory .* exists and is not empty.*",
 )
 LINES = (

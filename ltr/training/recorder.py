@@ -70,6 +70,7 @@ class Recorder(pl.Callback):
             np.stack(self.targets),
             larger_is_better=module.metric.larger_is_better,
             seed=self.seed,
+            weight=found.columns["weight"][found.columns["counted"] > 0],
         )
         self.run.append_gap({"epoch": trainer.current_epoch, "step": step, **found.gap, **over_time})
         self.run.write_per_query("validation", found.rows(self.query_ids))
@@ -77,7 +78,7 @@ class Recorder(pl.Callback):
             for metric in found.metrics:
                 self.events.log_histogram(f"val/lists/{metric.name}", found.values(metric), step)
             tags = {"gap/tau[rank correlation]": over_time["tau"]}
-            tags[f"gap/regret[{module.metric.name}]"] = over_time["regret"]
+            tags |= {f"gap/{name}[{module.metric.name}]": over_time[name] for name in ("regret", "residual")}
             self.events.log_metrics({tag: value for tag, value in tags.items() if value is not None}, step)
             self.events.save()
         if found.gap["vacuous"] and not self.said_vacuous:

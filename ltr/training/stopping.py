@@ -19,7 +19,7 @@ class EarlyStopping(pl.Callback):
     The direction comes from the metric. A NaN is never better and never counts as a validation without progress.
 
     Args:
-        monitor: a tag that is logged at validation.
+        monitor: a tag that is logged at validation; None: the training is never ended.
         patience: validations without a better value after which the training ends, at least 1.
         least: by how much a value must be better to count, in units of what is monitored.
 
@@ -32,26 +32,30 @@ class EarlyStopping(pl.Callback):
         3
     """
 
-    def __init__(self, monitor: str = "val/target", patience: int = 10, least: float = 0.0) -> None:
+    def __init__(self, monitor: str | None = "val/target", patience: int = 10, least: float = 0.0) -> None:
         super().__init__()
         if patience < 1 or least < 0:
             raise ValueError(f"early stopping: wanted patience >= 1 and least >= 0, got {patience} and {least:g}")
-        self.monitors, self.patience, self.least = (monitor,), patience, least
+        self.monitors = () if monitor is None else (monitor,)
+        self.patience, self.least = patience, least
         self.larger = True
         self.best: float | None = None
         self.waited = 0
 
     def setup(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:
-        if stage == "fit":
+        if stage == "fit" and self.monitors:
             if not self.monitors[0].startswith("val/"):
-                raise RunError(f"early stopping counts validations: wanted a monitor val/..., got {self.monitors[0]}")
+                raise RunError(
+                    f"early stopping counts validations: wanted a monitor val/..., got {self.monitors[0]} "
+                    "(callbacks.early_stopping.monitor, or callbacks=none)"
+                )
             self.larger = check_monitors(trainer, pl_module, self.monitors)[self.monitors[0]]
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         self._stop_if_over(trainer)
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        if not counts(trainer):
+        if not self.monitors or not counts(trainer):
             return
         missing, key = rank(logged(trainer, self.monitors[0]), self.larger)
         if missing:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import Module
 from torchmetrics import Metric
 
 from ltr.lists import exact_dtype
@@ -80,8 +82,15 @@ class MetricMean(Metric):
     def __init__(self, metric: RankingMetric | str) -> None:
         super().__init__()
         self.metric = parse(metric)
-        self.add_state("total", default=torch.tensor(0.0, dtype=torch.float64), dist_reduce_fx="sum")
-        self.add_state("count", default=torch.tensor(0.0, dtype=torch.float64), dist_reduce_fx="sum")
+        zero = torch.tensor(0.0, dtype=torch.float64)
+        self.add_state("total", default=zero, dist_reduce_fx="sum")
+        self.add_state("count", default=zero.clone(), dist_reduce_fx="sum")
+
+    def _apply(self, fn: Callable[..., Any], exclude_state: Sequence[str] = ()) -> Module:
+        dtype = exact_dtype(fn(torch.zeros(1)).device)  # before the move: the device may have no float64
+        self.total, self.count = self.total.to(dtype), self.count.to(dtype)
+        self._defaults = {name: torch.zeros_like(self.total) for name in ("total", "count")}
+        return super()._apply(fn, exclude_state)
 
     def update(
         self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None, weight: Tensor | None = None

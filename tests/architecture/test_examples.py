@@ -1,11 +1,12 @@
-"""Every example in README.md and docs/ runs, and every number printed beside one is what it gives.
+"""Every example in README.md and docs/ runs, and every number printed beside a line of Python is what it gives.
 
 The blocks of a file run in order, in one empty folder; its `python` blocks share one namespace.
 
 - `ndcg(scores, labels)   # 0.887`: a comment that begins with a number, a list or a quote is the value of its line, to
   the digits printed. Behind a `print(...)` it is what was printed.
 - `<!-- file: my_loss.py -->` before a block also writes the block to that file.
-- `<!-- run -->` before a `console` block runs its lines that begin with `$ ltr`.
+- `<!-- run -->` before a `console` block runs its lines that begin with `$ ltr`; each other line must be among what
+  they print, up to its numbers, which depend on the processor after a training. `...` stands for anything.
 - `<!-- not run: reason -->` before a `python` block leaves it out.
 """
 
@@ -98,13 +99,24 @@ def run_python(block: Block, page: str, namespace: dict[str, Any]) -> None:
 
 
 def run_console(block: Block, page: str, folder: Path) -> None:
-    for line in re.sub(r"\\\n\s*", " ", block.text).splitlines():
+    printed: set[str] = set()
+    lines = re.sub(r"\\\n\s*", " ", block.text).splitlines()
+    for line in lines:
         if not line.startswith("$ ltr "):
             continue
         program = Path(sysconfig.get_path("scripts")) / "ltr"
         command = [str(program), *shlex.split(line.removeprefix("$ ltr "), comments=True)]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{page}, line {block.line}: {line}\n{done.stdout}{done.stderr}"
+        printed |= {without_numbers(each) for each in done.stdout.splitlines()}
+    for line in lines:
+        if not line.startswith("$"):
+            wanted = re.escape(without_numbers(line)).replace(re.escape("..."), ".*")
+            assert any(re.fullmatch(wanted, each) for each in {"", *printed}), f"{page}: never printed: {line}"
+
+
+def without_numbers(line: str) -> str:
+    return re.sub(NUMBER, "0", " ".join(line.split()))
 
 
 def run_page(page: str, name: str, folder: Path) -> int:
@@ -193,6 +205,16 @@ def test_blocks_share_names_and_files(empty_folder: Path) -> None:
         "```console\n$ ltr no-such-verb\n```\n"
     )
     assert run_page(page, "page.md", empty_folder) == 2
+
+
+@pytest.mark.parametrize(("shown", "right"), [("ltr 7.8.9", True), ("lt... 7.8.9", True), ("ltr one", False)])
+def test_what_a_command_prints_is_compared_up_to_numbers(shown: str, right: bool, tmp_path: Path) -> None:
+    page = f"<!-- run -->\n```console\n$ ltr --version\n{shown}\n```\n"
+    if right:
+        assert run_page(page, "page.md", tmp_path) == 1
+        return
+    with pytest.raises(AssertionError, match=r"page\.md: never printed: ltr one"):
+        run_page(page, "page.md", tmp_path)
 
 
 def test_a_failing_command_fails(tmp_path: Path) -> None:

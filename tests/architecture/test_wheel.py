@@ -1,9 +1,14 @@
 """The built wheel holds the package and its configuration, and works without the checkout."""
 
+import ast
 import os
+import re
 import subprocess
 import sys
+import tomllib
 import zipfile
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -21,6 +26,41 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "site")
     return folder / "site"
+
+
+LTR = "import sys; from ltr.cli import main; sys.exit(main(sys.argv[1:]))"  # what the entry point ltr does
+
+
+def imported(source: str) -> Iterator[str]:
+    """Top-level packages that a source imports, wherever in it."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (name.name.partition(".")[0] for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]
+
+
+def undeclared(sources: Iterator[str], requirements: list[str]) -> set[str]:
+    """Packages outside Python and ltr that are imported, and whose distribution no requirement names."""
+
+    def plain(name: str) -> str:
+        return re.sub(r"[-_.]+", "-", name).lower()
+
+    declared = {plain(re.split(r"[^\w.-]", each)[0]) for each in requirements}
+    distributions = packages_distributions()
+    found = {name for source in sources for name in imported(source)} - sys.stdlib_module_names - {"ltr"}
+    return {name for name in found if not declared & {plain(each) for each in distributions.get(name, [name])}}
+
+
+def test_every_package_that_is_imported_is_declared() -> None:
+    """The wheel is tried in the development environment, which has more than an installation has."""
+    requirements = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    assert undeclared((path.read_text() for path in (ROOT / "ltr").rglob("*.py")), requirements) == set()
+    assert undeclared(iter(["import yaml"]), requirements) == set()  # PyYAML: another name than the package
+    late = "def f():\n    import hypothesis.strategies\n    from pytest import mark\n    from . import x\n    import os"
+    assert undeclared(iter([late]), requirements) == {"hypothesis", "pytest"}
+    without = [each for each in requirements if not each.startswith("PyYAML")]
+    assert undeclared((path.read_text() for path in (ROOT / "ltr").rglob("*.py")), without) == {"yaml"}
 
 
 def python(site: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -46,9 +86,32 @@ def test_wheel_trains_from_any_folder_with_a_preset_of_ones_own(unpacked: Path, 
     assert where.stdout.strip() == str(unpacked / "ltr" / "__init__.py")
     (tmp_path / "mine" / "loss").mkdir(parents=True)
     (tmp_path / "mine" / "loss" / "sharp.yaml").write_text("{_target_: ltr.losses.RankNet, sigma: 3.0}\n")
-    command = "import sys; from ltr.cli import main; sys.exit(main(sys.argv[1:]))"
     train = ["train", "--config-dir", "mine", "data=synthetic", "loss=sharp", "trainer.max_epochs=1", "name=here"]
-    done = python(unpacked, tmp_path, "-c", command, *train)
+    done = python(unpacked, tmp_path, "-c", LTR, *train)
     assert done.returncode == 0, done.stdout + done.stderr
     (written,) = tmp_path.rglob("config.yaml")
     assert "sigma: 3.0" in written.read_text()
+
+
+def test_the_entry_point_is_the_function_tried_here(unpacked: Path) -> None:
+    (entries,) = unpacked.glob("*.dist-info/entry_points.txt")
+    assert "ltr = ltr.cli:main" in entries.read_text().splitlines()
+
+
+def test_wheel_helps_and_trains_on_ones_own_file_from_an_empty_folder(unpacked: Path, tmp_path: Path) -> None:
+    rows = [f"{at % 3} qid:{at // 4} 1:{at % 3}.5 2:{at % 7}\n" for at in range(48)]
+    (tmp_path / "elsewhere").mkdir()
+    file = tmp_path / "elsewhere" / "own=rows.txt"
+    file.write_text("".join(rows))
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for words in (["--help"], ["train", "--help"]):
+        done = python(unpacked, empty, "-c", LTR, *words)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "usage: ltr " in done.stdout
+    train = ["train", "data=letor", f"data.train={file}", f"data.test={file}", "trainer.max_epochs=1", "name=own"]
+    done = python(unpacked, empty, "-c", LTR, *train)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"read {file}: 48 documents, 12 queries, 2 features" in done.stderr
+    assert [path.name for path in empty.iterdir()] == ["runs"]
+    assert (empty / "runs" / "own" / "per_query.test.csv").is_file()

@@ -80,6 +80,16 @@ def test_values_of_the_wrong_kind() -> None:
     assert found[3].startswith("trainer.precision: wanted 64 or 32 or 16")
 
 
+def test_a_negative_limit_of_the_gradient_is_refused() -> None:
+    trainer = {"_target_": "pytorch_lightning.Trainer", "_partial_": True}
+    for value in (-1, -0.5, float("nan")):
+        assert trained_on(trainer={**trainer, "gradient_clip_val": value}) == [
+            f"trainer.gradient_clip_val: wanted at least 0 or null, got {value}"
+        ]
+    for value in (0, 1.5, None):
+        assert trained_on(trainer={**trainer, "gradient_clip_val": value}) == []
+
+
 def test_nodes_within_nodes_and_lists_are_checked() -> None:
     metric = {"_target_": "ltr.metrics.NDCG", "gain": {"_target_": "ltr.gains.Binary", "treshold": 2}}
     assert trained_on(metrics=["ap", metric]) == [
@@ -134,3 +144,21 @@ def test_signatures_that_cannot_be_read_take_anything() -> None:
 def test_nodes_whose_constructor_is_unknown_are_passed_over() -> None:
     config = {"a": {"_target_": "no.Such"}, "b": [{"_target_": "ltr.losses.MSE"}]}
     assert [path for path, _, _ in nodes(config, TRAIN)] == ["", "b[0]"]
+
+
+@pytest.mark.parametrize(
+    ("callbacks", "message"),
+    [
+        (
+            {"checkpoint": None, "checkpont": {"keep": 2}},
+            "callbacks.checkpont: callbacks has no such part; did you mean checkpoint?; "
+            "a new one needs callbacks.checkpont._target_=...",
+        ),
+        (
+            {"mine": {"patience": 2}},
+            "callbacks.mine: callbacks has no such part; a new one needs callbacks.mine._target_=...",
+        ),
+    ],
+)
+def test_a_part_that_is_no_node_is_named(callbacks: dict[str, Any], message: str) -> None:
+    assert trained_on(callbacks=callbacks) == [message]

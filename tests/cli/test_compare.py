@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import ttest_rel
 
 from ltr.runs import Run
-from tests.cli.conftest import Ltr
+from tests.cli.conftest import Ltr, write_letor
 
 
 @pytest.fixture
@@ -95,7 +95,81 @@ def test_other_documents_under_the_same_query_are_refused(ltr: Ltr, pair: Path) 
     path.write_text(re.sub(r"^(s2q0,mrr,[\d.]*),\d+,", r"\1,99,", path.read_text(), flags=re.MULTILINE))
     status, _, err = ltr("compare", "first", "second")
     assert status == 1
-    assert re.match(r"ltr: query s2q0 has \d documents in first and 99 in second: the runs were measured", err)
+    assert re.match(r"ltr: query s2q0 has \d documents in first and 99 documents in second: the runs were", err)
+
+
+def test_other_labels_under_the_same_query_are_refused(ltr: Ltr, pair: Path) -> None:
+    """A label map changes what a metric measures, though queries and documents are the same."""
+    files = [f"data.{split}={name}" for split, name in (("train", "train.txt"), ("test", "test.txt"))]
+    for place, name in enumerate(("train", "test")):
+        write_letor(pair / f"{name}.txt", 8, seed=place)
+    quick = ("data=letor", *files, "metric=mrr", "metrics=[]", "model=linear", "trainer.max_epochs=1")
+    assert ltr("train", *quick, "name=plain")[0] == 0
+    assert ltr("train", *quick, "data.labels={0:0,1:1,2:1,3:1}", "name=mapped")[0] == 0
+    status, out, err = ltr("compare", "plain", "mapped")
+    assert (status, out) == (1, "")
+    hashes = [Run(f"runs/{name}").read_info()["data"]["test"]["hash"][:8] for name in ("plain", "mapped")]
+    assert err == (
+        "ltr: the runs were measured on different test data, so they are not compared: "
+        f"plain on {pair}/test.txt (hash {hashes[0]}), mapped on {pair}/test.txt (hash {hashes[1]})\n"
+    )
+
+
+def set_weights(run: Path, weights: dict[str, float]) -> None:
+    rows = Run(run).read_per_query("test")
+    Run(run).write_per_query("test", [row | {"weight": weights.get(row["query"], 1.0)} for row in rows])
+
+
+def test_weighted_lists_are_compared_by_their_weights(ltr: Ltr, pair: Path) -> None:
+    first = values("first", "mrr")
+    weights = {query: 1.0 + place for place, query in enumerate(first)}
+    for name in ("first", "second"):
+        set_weights(pair / "runs" / name, weights)
+    status, out, err = ltr("compare", "first", "second", "metrics=[mrr]")
+    assert status == 0, err
+    row = row_of(out, "mrr")
+    mean = np.average([first[query] for query in first], weights=[weights[query] for query in first])
+    assert float(row[1]) == pytest.approx(mean, abs=5.1e-5)
+    assert row[5:7] == ["-", "-"]
+    assert "no test of weighted lists" in out
+    set_weights(pair / "runs/second", weights | {"s2q0": 9.0})
+    status, _, err = ltr("compare", "first", "second", "metrics=[mrr]")
+    assert status == 1
+    assert err.startswith("ltr: query s2q0 has weight 1 in first and weight 9 in second: the runs were measured")
+
+
+def test_lists_without_any_weight_are_refused(ltr: Ltr, pair: Path) -> None:
+    for name in ("first", "second"):
+        set_weights(pair / "runs" / name, dict.fromkeys(values("first", "mrr"), 0.0))
+    status, _, err = ltr("compare", "first", "second", "metrics=[mrr]")
+    assert (status, err) == (1, "ltr: mrr: every test list that the runs share has weight 0\n")
+
+
+def test_a_value_that_is_no_number_is_named(ltr: Ltr, pair: Path) -> None:
+    run = Run(pair / "runs/second")
+    rows = run.read_per_query("test")
+    run.write_per_query("test", [row | ({"value": float("nan")} if row["query"] == "s2q3" else {}) for row in rows])
+    status, _, err = ltr("compare", "first", "second", "metrics=[mrr]")
+    assert (status, err) == (1, f"ltr: {run.path} has no number but nan as mrr of test query s2q3\n")
+
+
+def test_a_metric_of_the_users_own_is_compared_by_what_run_json_says(ltr: Ltr, pair: Path) -> None:
+    for name in ("first", "second"):
+        run = Run(pair / "runs" / name)
+        rows = [row | {"metric": "lost@10"} for row in run.read_per_query("test") if row["metric"] == "mrr"]
+        run.write_per_query("test", rows)
+        edit_info(run.path, conventions={"lost@10": "lost@10 mine"}, larger_is_better={"lost@10": False})
+    status, out, err = ltr("compare", "first", "second")
+    assert status == 0, err
+    first, second = values("first", "lost@10"), values("second", "lost@10")
+    won, lost = (sum(sign * (first[query] - second[query]) > 1e-12 for query in first) for sign in (-1, 1))
+    counts = row_of(out, "lost@10")[7].split("/")
+    assert (int(counts[0]), int(counts[2])) == (won, lost)
+    assert out.endswith("lost@10 mine\n")
+    edit_info(pair / "runs/first", larger_is_better={})
+    status, _, err = ltr("compare", "first", "second")
+    assert status == 1
+    assert err.startswith(f"ltr: {pair}/runs/first/run.json does not say what lost@10 is: unknown metric 'lost@10'")
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,9 @@ def test_a_misspelt_key_is_an_error_with_and_without_plus(mark: str) -> None:
 
 @pytest.mark.parametrize("mark", ["", "+"])
 def test_a_misspelt_option_lists_the_options(mark: str) -> None:
-    assert refused(f"{mark}model=mpl") == ["model=mpl: no such option; wanted one of linear, mlp; did you mean mlp?"]
+    assert refused(f"{mark}model=mpl") == [
+        "model=mpl: no such option; wanted one of custom, linear, mlp; did you mean mlp?"
+    ]
 
 
 def test_all_that_is_wrong_is_said_at_once() -> None:
@@ -211,3 +213,10 @@ def test_ranges_texts_and_lists_in_a_sweep() -> None:
 def test_a_sweep_over_nothing_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"^a sweep \(-m\) wants several values for some key, such as seed=1,2,3$"):
         jobs("seed=1", "model.hidden=[16,8]")
+
+
+def test_broken_presets_are_an_error_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "loss").mkdir()
+    (tmp_path / "loss" / "bad.yaml").write_text("a: [\n")
+    with pytest.raises(ConfigError, match=r"bad\.yaml"):
+        composer(tmp_path).compose(words("loss=bad"))

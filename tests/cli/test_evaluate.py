@@ -51,6 +51,17 @@ def test_the_last_validation_and_the_test_are_reproduced(ltr: Ltr, at_work: Path
                 assert float(row["value"]) == pytest.approx(other["value"], abs=1e-6)
 
 
+def test_the_values_are_written_as_those_of_a_run(ltr: Ltr, at_work: Path) -> None:
+    assert ltr("evaluate", "first", "output=same.csv")[0] == 0
+    (at_work / "same.csv").rename(at_work / "per_query.same.csv")
+    theirs = {(row["query"], row["metric"]): row for row in Run("runs/first").read_per_query("test")}
+    rows = Run(at_work).read_per_query("same")
+    assert len(rows) == len(theirs)
+    for row in rows:
+        other = theirs[row["query"], row["metric"]]
+        assert {**row, "value": None} == {**other, "value": None}
+
+
 def test_other_data_and_other_metrics(ltr: Ltr, at_work: Path) -> None:
     write_letor(at_work / "other=1.txt", 7, seed=9)
     status, out, _ = ltr("evaluate", "first", "data.test=other=1.txt", "metrics=[ap,mrr@3]", "metric=recall@2")

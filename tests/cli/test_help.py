@@ -1,5 +1,6 @@
 """The texts of --help: everything that the folder of configurations holds, and examples that compose."""
 
+import re
 import shlex
 from pathlib import Path
 
@@ -51,3 +52,8 @@ def test_list_has_a_help_too() -> None:
 def test_three_examples_that_begin_with_the_verb(verb: str) -> None:
     assert {tuple(shlex.split(example)[:2]) for example in VERBS[verb].examples} == {("ltr", verb)}
     assert len(VERBS[verb].examples) == 3
+
+
+def test_examples_survive_a_shell() -> None:
+    bare = [re.sub(r"'[^']*'", "", example) for verb in VERBS.values() for example in verb.examples]
+    assert [example for example in bare if set("[]{}*?~$!()") & {*example}] == []

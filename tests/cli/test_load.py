@@ -7,8 +7,10 @@ import pytest
 import torch
 
 import ltr
+from ltr.cli import main
 from ltr.data import DataError, RankingData
 from ltr.runs import Run, RunError
+from tests.cli.conftest import write_letor
 
 
 def test_predicts_from_arrays_files_and_lists_alike(at_work: Path) -> None:
@@ -62,6 +64,42 @@ def test_a_trained_run_is_a_scorer_on_raw_features(at_work: Path) -> None:
     scores = trained(features, mask)
     alone = trained(features[:1, :2], mask[:1, :2])
     torch.testing.assert_close(scores[0, :2], alone[0])
+
+
+@pytest.fixture
+def mapped(here: Path) -> Path:
+    """A run with a label map and weights, and other.txt, whose queries have weights in the same file."""
+    for place, name in enumerate(("train", "test", "other")):
+        write_letor(here / f"{name}.txt", 8, seed=place)
+    weights = [f"s{place}q{query} {1 + query % 3}\n" for place in range(3) for query in range(8)]
+    (here / "weights.txt").write_text("".join(weights))
+    words = ["data=letor", "data.train=train.txt", "data.test=test.txt", "data.labels={0:0,1:0,2:1,3:1}"]
+    quick = ["metric=mrr", "metrics=[]", "model=linear", "trainer.max_epochs=1", "name=mapped"]
+    (here / "known.txt").write_text("".join(line for line in weights if not line.startswith("s2")))
+    assert main(["train", *words, "data.weights=known.txt", *quick]) == 0
+    return here
+
+
+def test_a_file_gets_the_label_map_and_the_weights_of_the_run(mapped: Path) -> None:
+    trained = ltr.load("mapped")
+    (found,) = trained.evaluate("test.txt")
+    assert found.summary().mean == pytest.approx(trained.run.read_info()["test"]["mrr"], abs=1e-6)
+    assert sorted(set(found.weight.tolist())) == [1, 2, 3]
+    assert set(trained.read("test.txt", labelled=True).relevance.tolist()) == {0, 1}
+    with pytest.raises(DataError, match=r"known\.txt: wanted a weight for each query of .*other\.txt, came none for 8"):
+        trained.evaluate("other.txt")
+    assert len(trained.predict("other.txt")) > 8  # neither is asked of what has no labels
+
+
+def test_the_verb_evaluates_one_file_by_map_and_weights(mapped: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (own,) = ltr.load("mapped").evaluate("test.txt")
+    capsys.readouterr()
+    assert main(["evaluate", "mapped"]) == 0
+    assert f" {own.summary().mean:.4f} " in capsys.readouterr().out
+    assert main(["evaluate", "mapped", "data.test=other.txt", "data.weights=weights.txt"]) == 0
+    out, err = capsys.readouterr()
+    assert f"test: {mapped}/other.txt, 8 queries" in out
+    assert "train.txt" not in err  # only what is asked for is read
 
 
 @pytest.mark.parametrize(

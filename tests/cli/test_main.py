@@ -55,11 +55,17 @@ def test_what_is_wrong_outside_of_lightning_is_said_before_it_is_loaded(here: Pa
     assert done.stderr == "ltr: metrik: ltr train has no such key; did you mean metric?\n"
 
 
-def test_output_that_nobody_reads_on_is_no_error() -> None:
+def test_output_that_nobody_reads_on_ends_quietly_and_not_as_a_success() -> None:
     code = "import sys; from ltr.cli import main; sys.exit(main(['list', 'metrics']))"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == b""
-    assert process.returncode == 0
+    assert process.returncode == 141  # as a shell counts a broken pipe
+
+
+def test_a_closed_output_is_no_traceback() -> None:
+    code = "import sys; sys.stdout = None; from ltr.cli import main; sys.exit(main(['list', 'metrics']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")

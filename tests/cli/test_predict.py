@@ -2,6 +2,8 @@
 
 import csv
 import io
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -78,3 +80,35 @@ def test_what_is_refused(ltr: Ltr, at_work: Path, words: list[str], status: int,
     assert (found, out) == (status, "")
     assert message.format(work=at_work) in err
     assert not (at_work / "no").exists()
+
+
+def test_the_input_is_never_the_output(ltr: Ltr, at_work: Path) -> None:
+    (at_work / "own.txt").write_text(ROWS)
+    status, _, err = ltr("predict", "first", "own.txt", "output=./own.txt")
+    assert status == 2
+    assert "own.txt is a file that is read here, and would be lost: choose another name" in err
+    assert (at_work / "own.txt").read_text() == ROWS
+
+
+def test_an_input_by_key_leaves_the_other_to_the_order(ltr: Ltr, at_work: Path) -> None:
+    (at_work / "mixed.txt").write_text(ROWS)
+    wanted = ltr("predict", "first", "mixed.txt")[1]
+    assert ltr("predict", "run=first", "mixed.txt")[1] == wanted
+    assert ltr("predict", "mixed.txt", "run=first")[1] == wanted
+
+
+def test_a_model_of_ones_own_is_found_in_the_working_directory(at_work: Path) -> None:
+    (at_work / "own_scorer.py").write_text(
+        "import torch\n\n\nclass Net(torch.nn.Module):\n"
+        "    def __init__(self, features: int) -> None:\n"
+        "        super().__init__()\n        self.layer = torch.nn.Linear(features, 1)\n\n"
+        "    def forward(self, features, mask):\n        return self.layer(features).squeeze(-1)\n"
+    )
+    (at_work / "rows.txt").write_text(ROWS)
+    files = [f"data.{name}=data/{file}.txt" for name, file in (("train", "train"), ("validation", "vali"))]
+    train = ["train", "data=letor", *files, "model=custom", "model._target_=own_scorer.Net", "trainer.max_epochs=1"]
+    for words in ([*train, "name=own", "metrics=[]"], ["predict", "own", "rows.txt"]):
+        code = f"import sys; from ltr.cli import main; sys.path.remove(''); sys.exit(main({words!r}))"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    assert len(parsed(done.stdout)) == 5

@@ -71,6 +71,7 @@ def test_a_taken_name_is_refused(ltr: Ltr, here: Path) -> None:
     [
         (["seed=1"], 2, "a sweep (-m) wants several values for some key"),
         (["seed=1,2", "resume=first"], 2, "resume: goes on with one run"),
+        (["seed=-1,2"], 2, "seed: wanted 0 to 18446744073709551615, got -1"),
         (["seed=1,2", "name=a/b"], 1, "name: wanted one plain word for the sweep's folder, got 'a/b'"),
     ],
 )
@@ -78,6 +79,7 @@ def test_sweeps_that_cannot_be(ltr: Ltr, here: Path, words: list[str], status: i
     found, out, err = ltr("train", "-m", *QUICK, *words)
     assert (found, out) == (status, "")
     assert err.startswith(f"ltr: {message}")
+    assert list(here.glob("runs/*/*")) == []
 
 
 def test_only_train_sweeps(ltr: Ltr, here: Path) -> None:

@@ -1,4 +1,4 @@
-"""Batches of whole lists, and what is refused before training."""
+"""Batches of whole lists."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils.data import DataLoader
 
-from ltr.data import BucketBatches, DataError, ListDataset, RankingData, check_trainable, synthetic
+from ltr.data import BucketBatches, DataError, ListDataset, RankingData, synthetic
 from ltr.lists import ListBatch
 
 LENGTHS = st.lists(st.integers(1, 60), min_size=1, max_size=40)
@@ -145,33 +145,4 @@ def test_number_of_workers_changes_nothing() -> None:
 def test_what_batches_refuse(lengths: list[int], options: dict, message: str) -> None:
     with pytest.raises(DataError) as caught:
         BucketBatches(lengths, **options)
-    assert str(caught.value) == message
-
-
-def test_trainable_data_passes() -> None:
-    check_trainable(made([[1, 1], [0, 1], [2]]), "data.train")
-
-
-@pytest.mark.parametrize(
-    "data, message",
-    [
-        (
-            made([[1, 1], [0, 0], [3]]),
-            "data.train: the labels are all equal within each of the 3 lists: "
-            "no document should stand above another, so this trains on nothing (arrays)",
-        ),
-        (
-            made([[0, 1], [2, 2]], weights={"0": 0, "1": 1}),
-            "data.train: every list with different labels has weight 0, so this trains on nothing (arrays)",
-        ),
-        (made([[0, 1]]).select([]), "data.train: no query left to train on (arrays)"),
-        (
-            RankingData.from_arrays([[1.0]], queries=["a"]),
-            "data.train: wanted labels to train on, came data without labels (arrays)",
-        ),
-    ],
-)
-def test_data_that_teaches_nothing_is_refused(data: RankingData, message: str) -> None:
-    with pytest.raises(DataError) as caught:
-        check_trainable(data, "data.train")
     assert str(caught.value) == message

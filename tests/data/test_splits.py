@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltr.data import DataError, RankingData, split_by_query
+from ltr.data.splits import hold_out
 
 
 def made(queries: list[str]) -> RankingData:
@@ -59,3 +60,15 @@ def test_parts_must_add_up_and_hold_a_query(parts: list[float], message: str) ->
     with pytest.raises(DataError) as caught:
         split_by_query(made(list("abcd")), parts, seed=0)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("part, count", [(0.5, 2), (0.01, 1), (3, 3)])
+def test_a_share_or_a_number_of_queries_is_held_out(part: float, count: int) -> None:
+    kept, held = hold_out(made(list("abcd")), part, seed=1)
+    assert len(held.query_ids) == count
+    assert {*kept.query_ids} ^ {*held.query_ids} == set("abcd")
+
+
+def test_nothing_to_hold_out_is_refused() -> None:
+    with pytest.raises(DataError, match=r"^arrays: wanted a fraction or a number of queries to hold out, came -1$"):
+        hold_out(made(list("abcd")), -1, seed=1)

@@ -37,6 +37,18 @@ def test_read_letor_takes_them(tmp_path: Path) -> None:
     assert read_letor(tmp_path / "train.txt", weights=str(tmp_path / "weights.txt")).weight.tolist() == [2, 0.5]
 
 
+def test_a_split_read_alone_takes_its_lines_from_the_file_of_all(data: RankingData, tmp_path: Path) -> None:
+    path = tmp_path / "weights.txt"
+    path.write_text("a 1\nb 3\nc 4\nelsewhere 9\n")
+    (found,) = apply_weights(path, [data], others=True)
+    assert found.weight.tolist() == [4, 1, 3]
+    (tmp_path / "test.txt").write_text("1 qid:c 1:1\n")
+    assert read_letor(tmp_path / "test.txt", weights=path).weight.tolist() == [4]
+    (tmp_path / "test.txt").write_text("1 qid:c 1:1\n1 qid:d 1:1\n")
+    with pytest.raises(DataError, match=r"came none for 1 of 2, first query d$"):
+        read_letor(tmp_path / "test.txt", weights=path)
+
+
 @pytest.mark.parametrize(
     "text, message",
     [

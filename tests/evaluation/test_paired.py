@@ -1,10 +1,22 @@
 """Paired comparisons against scipy, and the sentences that follow from them."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from ltr.evaluation import Comparison, Interval, PValue, compare, differing, paired_t, sign_flip
+from ltr.evaluation import (
+    Comparison,
+    Interval,
+    PValue,
+    compare,
+    counted_lists,
+    differing,
+    interval,
+    paired_t,
+    sign_flip,
+)
 
 A = [0.52, 0.61, 0.40, 0.73, 0.58, 0.66, 0.49, 0.70]
 B = [0.50, 0.55, 0.42, 0.60, 0.51, 0.66, 0.45, 0.62]
@@ -99,3 +111,55 @@ def test_conventions_differ_part_by_part() -> None:
         "gain=y against gain=2^y-1",
         "short=zero against no short",
     ]
+
+
+def test_weights_count_in_means_and_interval_and_leave_the_tests_out() -> None:
+    weight = {f"q{place}": float(place % 3) for place in range(8)}  # q0, q3 and q6 have none
+    result = compare(by_query(A), by_query(B), "ap", weight=dict(reversed(weight.items())))
+    weights = np.array(list(weight.values()))
+    assert result.first == pytest.approx((weights * A).sum() / weights.sum())
+    assert result.second == pytest.approx((weights * B).sum() / weights.sum())
+    assert result.difference == pytest.approx((weights * DIFFERENCES).sum() / weights.sum())
+    assert result.interval == interval(DIFFERENCES, weights)
+    assert (result.lists, result.wins, result.ties, result.losses) == (5, 3, 1, 1)
+    assert np.isnan([result.t_test.p, result.sign_flip.p]).all()
+    assert result.t_test.method == result.sign_flip.method == "no test of weighted lists"
+
+
+def test_equal_weights_change_nothing() -> None:
+    plain = compare(by_query(A), by_query(B), "ap")
+    twice = compare(by_query(A), by_query(B), "ap", weight=dict.fromkeys(by_query(A), 2.0))
+    assert twice.difference == pytest.approx(plain.difference, abs=1e-15)
+    assert (twice.t_test, twice.sign_flip) == (plain.t_test, plain.sign_flip)
+    assert (twice.wins, twice.ties, twice.losses) == (plain.wins, plain.ties, plain.losses)
+    assert twice.interval.low == pytest.approx(plain.interval.low, abs=1e-12)
+
+
+def test_the_sentence_of_weighted_lists_rests_on_the_interval() -> None:
+    weight = {f"q{place}": 1.0 + place for place in range(8)}
+    result = compare(by_query(A), by_query(B), "ap", weight=weight)
+    assert result.interval.low > 0
+    assert result.sentence("x", "y").startswith("ap: x lies above y on lists like these 8, by 0.0")
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        ({"q1": 1.0}, "wanted a weight from 0 on for each list, query q2 has nan"),
+        ({"q1": 1.0, "q2": -1.0}, "wanted a weight from 0 on for each list, query q2 has -1.0"),
+        ({"q1": 1.0, "q2": np.inf}, "wanted a weight from 0 on for each list, query q2 has inf"),
+        ({"q1": 0.0, "q2": 0.0}, "wanted a list of positive weight, all of these 2 have weight 0"),
+    ],
+)
+def test_weights_that_cannot_be_are_refused(weight: Mapping[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^ap: {message}$"):
+        compare({"q1": 0.5, "q2": 0.1}, {"q1": 0.2, "q2": 0.3}, "ap", weight=weight)
+
+
+def test_equal_differences_leave_the_verdict_to_the_other_test() -> None:
+    sentence = compare({f"q{at}": 0.5 for at in range(5)}, {f"q{at}": 0.25 for at in range(5)}, "ap").sentence()
+    assert sentence.endswith("leaves out 0, but the sign-flip test does not (p = 0.062).")
+
+
+def test_one_list_is_no_lists() -> None:
+    assert [counted_lists(count) for count in (0, 1, 2)] == ["0 lists", "1 list", "2 lists"]

@@ -75,3 +75,10 @@ def test_data_without_labels_and_strange_scores_are_refused() -> None:
         per_query(SCORES, replace(LISTS, labelled=False), [parse("ap")])
     with pytest.raises(DataError, match=r"wanted a score for each of 7 rows, came \(2,\)"):
         per_query([1.0, 2.0], LISTS, [parse("ap")])
+
+
+def test_a_score_that_is_nan_names_its_query() -> None:
+    # metric-52: a NaN score is an error with query and count
+    scores = [2.0, 1.0, 0.0, 0.0, 1.0, float("nan"), float("nan")]
+    with pytest.raises(DataError, match=r"arrays, row 5 \(query c\): wanted a score, came nan \(2 in all\)"):
+        per_query(scores, LISTS, [parse("mrr")])

@@ -111,10 +111,40 @@ def test_an_approximation_is_set_against_its_aim_and_against_the_target() -> Non
         "gap_target": (0.6 - 0.3 + 0.4 - 0.3) / 2,
         "gap_abs": (0.1 + 0.3) / 2,
         "gap_sd": np.std(signed, ddof=1),
-        "gap_p95": 0.1 + 0.95 * (0.3 - 0.1),
+        "gap_p95": 0.3,
     }
     assert {name: row[name] for name in wanted} == pytest.approx(wanted)
     assert row["vacuous"] is False
+
+
+def test_a_list_counts_by_its_weight() -> None:
+    """A weight of 2 is a list that is there twice in every mean, weights have no unit, and a weight of 0 is no list."""
+    twice = {name: np.append(column, column[1]) for name, column in SMALL.items()}
+    surrogate, target = ApproxMetric("ndcg@10"), parse("ndcg@10")
+    wanted, found, scaled = (
+        gap.summarise(surrogate, target, table, weight)
+        for table, weight in [(twice, None), (SMALL, np.array([1.0, 2, 5])), (SMALL, np.array([0.3, 0.6, 0]))]
+    )
+    names = ("loss", "target_value", "floor", "ceiling", "belief", "aim_value", "gap_aim", "gap_target", "gap_abs")
+    assert {each: found[each] for each in names} == pytest.approx({each: wanted[each] for each in names})
+    assert {each: scaled[each] for each in names} == pytest.approx({each: wanted[each] for each in names})
+    mean = (1 * 0.1 + 2 * -0.3) / 3
+    spread = (1 * (0.1 - mean) ** 2 + 2 * (-0.3 - mean) ** 2) / (3 - (1 + 4) / 3)
+    assert found["gap_sd"] == pytest.approx(spread**0.5)
+    assert scaled["gap_sd"] == pytest.approx(spread**0.5)
+    one = gap.summarise(surrogate, target, SMALL | {"target": np.array([0.3, np.nan, 9])}, np.array([1.0, 0, 0]))
+    assert (one["target_value"], one["gap_sd"], one["lists"]) == (0.3, None, 2)
+    assert gap.summarise(surrogate, target, SMALL, np.zeros(3))["gap_aim"] is None
+
+
+def test_the_percentile_is_of_the_weight() -> None:
+    count = 20
+    columns = {name: np.zeros(count) for name in SMALL} | {"counted": np.ones(count)}
+    columns["belief"] = np.arange(count, 0.0, -1)
+    surrogate, target = ApproxMetric("ndcg@10"), parse("ndcg@10")
+    assert gap.summarise(surrogate, target, columns)["gap_p95"] == 19
+    heavy = np.where(columns["belief"] == 3, 1000.0, 1.0)
+    assert gap.summarise(surrogate, target, columns, heavy)["gap_p95"] == 3
 
 
 def test_a_bound_is_set_the_other_way_round() -> None:

@@ -85,7 +85,41 @@ def test_a_metric_that_wants_to_be_small() -> None:
 )
 def test_nothing_to_say(loss: np.ndarray, metric: np.ndarray) -> None:
     found = concordance(loss, metric)
-    assert found == {"tau": None, "discordance": None, "regret": None, "residual": None, "validations": len(loss)}
+    assert {found[name] for name in ("tau", "discordance", "regret", "residual")} == {None}
+    assert found["validations"] + found["not_finite"] == len(loss)
+
+
+def test_states_that_are_not_finite_are_left_out_and_counted() -> None:
+    loss, metric = np.insert(LOSS, 2, 0.0, axis=0), np.insert(METRIC, 2, [0.1, np.nan], axis=0)
+    loss, metric = np.append(loss, [[np.inf, 1.0]], axis=0), np.append(metric, [[0.0, 0.0]], axis=0)
+    found = concordance(loss, metric)
+    assert (found["validations"], found["not_finite"]) == (4, 2)
+    assert found | {"not_finite": 0} == concordance(LOSS, METRIC)
+
+
+def test_a_query_counts_by_its_weight() -> None:
+    random = np.random.default_rng(2)
+    loss, metric = random.normal(size=(9, 3)), random.normal(size=(9, 3))
+    metric[0, 2] = np.nan
+    found = concordance(loss, metric, weight=[3.0, 1.0, 0.0])
+    means = [(3 * each[:, 0] + each[:, 1]) / 4 for each in (loss, metric)]
+    assert found["tau"] == pytest.approx(kendalltau(-means[0], means[1]).statistic)
+    assert found["residual"] == pytest.approx(concordance(means[0][:, None], means[1][:, None])["residual"])
+    assert found["not_finite"] == 0
+
+
+def test_halves_of_weighted_queries() -> None:
+    """Two heavy queries and two light ones: with a weight next to nothing the light ones change no choice."""
+    random = np.random.default_rng(3)
+    loss, metric = random.normal(size=(6, 4)), random.normal(size=(6, 4))
+    plain, weighted = (concordance(loss, metric, weight=each)["regret"] for each in (None, [1.0, 1.0, 5.0, 9.0]))
+    assert plain != weighted
+    assert concordance(loss, metric, weight=[2.0] * 4)["regret"] == pytest.approx(plain)
+
+
+def test_one_weight_a_query() -> None:
+    with pytest.raises(ValueError, match=r"^weight must hold one number for each of 2 queries, got \(3,\)$"):
+        concordance(LOSS, METRIC, weight=np.ones(3))
 
 
 def test_a_loss_that_stands_still_orders_nothing() -> None:

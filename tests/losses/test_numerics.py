@@ -118,3 +118,22 @@ def test_a_common_offset_of_ten_thousand_changes_nothing(surrogate: Surrogate) -
         assert torch.allclose(surrogate(scores + 1e4, labels), surrogate(scores, labels), atol=1e-9)
     else:
         assert isinstance(surrogate, MSE)
+
+
+@every
+def test_lists_of_no_width_keep_a_live_graph(surrogate: Surrogate) -> None:
+    loss, gradient = backward(surrogate, torch.zeros(2, 0), torch.zeros(2, 0))
+    assert (loss.tolist(), gradient.shape) == ([0, 0], (2, 0))
+
+
+@pytest.mark.parametrize(
+    "surrogate",
+    [*SURROGATES, ApproxMetric("dcg"), LambdaRank("dcg@3"), ApproxMetric("ndcg-table0_1_3_7_15")],
+    ids=lambda each: f"{type(each).__name__} {each.metric or ''}".strip(),
+)
+def test_a_loss_compiles_into_one_graph_of_the_same_value(surrogate: Surrogate) -> None:
+    torch.manual_seed(0)
+    scores, labels, mask = torch.randn(3, 6), torch.randint(0, 5, (3, 6)).float(), torch.rand(3, 6) < 0.8
+    torch.compiler.reset()
+    compiled = torch.compile(surrogate, fullgraph=True, backend="eager")
+    assert torch.equal(compiled(scores, labels, mask), surrogate(scores, labels, mask))

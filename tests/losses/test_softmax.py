@@ -59,3 +59,9 @@ def test_large_labels(top: float) -> None:
         lists = torch.zeros(1, 2, dtype=dtype), torch.tensor([[top, 1.0]], dtype=dtype)
         assert Softmax("ndcg")(*lists).item() == pytest.approx(log(2))
         assert Softmax("ndcg").certificate(*lists).item() == pytest.approx(1 / 2)
+
+
+def test_a_certificate_of_dcg_beyond_its_numbers_is_refused_as_dcg_itself_is() -> None:
+    scores, labels = torch.tensor([[1.0, 0.0]]), torch.tensor([[2000.0, 0.0]])
+    with pytest.raises(ValueError, match="dcg: the gain of label 2000 is beyond float32"):
+        Softmax("dcg").certificate(scores, labels)

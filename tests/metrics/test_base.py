@@ -129,11 +129,11 @@ def test_uncut_forgets_the_cutoff_alone(metric: NDCG) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"k": 0}, "the cutoff k must be a whole number of at least 1, got 0"),
-        ({"k": -1}, "the cutoff k must be a whole number of at least 1, got -1"),
-        ({"k": 2.5}, "the cutoff k must be a whole number of at least 1, got 2.5"),
-        ({"k": "five"}, "the cutoff k must be a whole number of at least 1, got 'five'"),
-        ({"k": True}, "the cutoff k must be a whole number of at least 1, got True"),
+        ({"k": 0}, "the cutoff k must be a whole number from 1 to 1000000000, got 0"),
+        ({"k": -1}, "the cutoff k must be a whole number from 1 to 1000000000, got -1"),
+        ({"k": 2.5}, "the cutoff k must be a whole number from 1 to 1000000000, got 2.5"),
+        ({"k": "five"}, "the cutoff k must be a whole number from 1 to 1000000000, got 'five'"),
+        ({"k": True}, "the cutoff k must be a whole number from 1 to 1000000000, got True"),
         ({"ties": "random"}, "ties must be one of average, docid, stable, worst, best; got 'random'"),
         ({"empty": "drop"}, "empty must be one of skip, zero, one, error; got 'drop'"),
     ],
@@ -162,3 +162,20 @@ def test_a_threshold_is_a_number_above_0(metric: type[RR], threshold: object) ->
 def test_options_of_one_metric(metric: type[AP], arguments: dict[str, str], message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         metric(**arguments)
+
+
+def test_a_cutoff_may_be_a_whole_number_of_any_kind() -> None:
+    assert NDCG(k=np.int64(3)) == NDCG(k=3)
+    assert NDCG(k=10**9)([2, 1], [0, 1]).item() == NDCG()([2, 1], [0, 1]).item()
+
+
+def test_the_cutoff_has_an_end() -> None:
+    with pytest.raises(ValueError, match="the cutoff k must be a whole number from 1 to 1000000000, got 10000000000"):
+        NDCG(k=10**10)
+
+
+def test_where_nothing_may_be_looked_at_nan_scores_give_nan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ltr.lists.may_look", lambda values: False)  # as on an accelerator
+    values = NDCG()([[float("nan"), 0.2], [0.3, 0.1]], [[1, 0], [1, 0]])
+    assert values.isnan().tolist() == [True, False]
+    assert values[1] == 1

@@ -34,6 +34,7 @@ def gap_row(kind: str = "approximation", **changes: Any) -> dict[str, Any]:
         "tau": 0.5,
         "regret": 0.01,
         "validations": 3,
+        "not_finite": 0,
     }
     return row | changes
 
@@ -41,10 +42,11 @@ def gap_row(kind: str = "approximation", **changes: Any) -> dict[str, Any]:
 def finished(root: Path, name: str, values: list[float], row: dict[str, Any], **facts: Any) -> Run:
     run = claim(root, name, "")
     for epoch in range(3):
-        run.append_gap(row | {"epoch": epoch, "loss": row["loss"] + 2 - epoch})
+        run.append_gap(row | {"epoch": epoch, "loss": row["loss"] and row["loss"] + 2 - epoch})
     run.write_info(
         status="finished",
         metric="ndcg@10",
+        larger_is_better=True,
         conventions={"ndcg@10": NDCG},
         data={"test": {"hash": "a", "queries": len(values)}},
         best={"epoch": 2},
@@ -68,7 +70,8 @@ def test_a_run_says_what_was_believed_and_what_was_true(tmp_path: Path, console:
     print_run(finished(tmp_path, "first", [0.1, 0.5, 0.9], gap_row()), console)
     text = console.export_text()
     assert "what ApproxMetric believed on 12 lists of validation data" in text
-    assert "  2 *  0.2500 ndcg         0.7500      0.7000    +0.0500         0.4000" in text
+    assert "  2 *  0.2500 ndcg         0.7500      0.7000    +0.0500         +0.3500         0.4000" in text
+    assert "gap, ndcg  gap to ndcg@10  exact ndcg@10" in text
     assert "a random order is worth 0.2000 and the ideal one 1.0000; 1 list without an order to learn left out" in text
     assert "ApproxMetric estimates ndcg, not ndcg@10, which is reported; gap = estimate - exact" in text
     assert "tau of -loss and ndcg@10 is 0.50; choosing the epoch by the loss would have cost 0.0100 ndcg@10." in text
@@ -83,6 +86,96 @@ def test_a_vacuous_certificate_is_said_and_not_subtracted(tmp_path: Path, consol
     text = console.export_text()
     assert "-27.0000       vacuous" in text
     assert "Vacuous: below what a random order is worth." in text
+
+
+@pytest.mark.parametrize("kind", ["approximation", "bound"])
+def test_nan_and_nothing_are_shown_as_nothing(tmp_path: Path, console: Console, kind: str) -> None:
+    numbers = ("loss", "target_value", "belief", "aim_value", "gap_aim", "gap_target", "floor", "ceiling")
+    nothing = gap_row(kind, **dict.fromkeys([*numbers, "tau", "regret"]), validations=0, not_finite=3)
+    single = finished(tmp_path, "first", [0.1, float("nan")], nothing)
+    nan = finished(tmp_path, "s/a", [0.1, float("nan")], nothing, best={"epoch": 0, "value": None, "metric": "ndcg@10"})
+    fine = finished(tmp_path, "s/b", [0.1, 0.3], gap_row(kind))
+    print_run(nan, console)
+    print_run(single, console)
+    print_sweep([nan, fine], console)
+    text = console.export_text()
+    assert text.count("No state was better than NaN by ndcg@10: * is the first one.") == 1
+    assert "0 validations (3 more not finite), too few or too alike" in text
+    assert "a has NaN among its test values, and is compared with nothing." in text
+    assert "None" not in text
+
+
+def test_lists_without_an_answer_are_counted(tmp_path: Path, console: Console) -> None:
+    run = finished(tmp_path, "first", [0.1] * 8, gap_row())
+    rows = run.read_per_query("test")
+    run.write_per_query(
+        "test", [row | ({"value": None, "defined": False} if row["query"] == "q3" else {}) for row in rows]
+    )
+    print_run(run, console)
+    print_sweep([run], console)
+    assert console.export_text().count("what was true on 8 lists of test data, 1 of them without an answer\n") == 2
+
+
+def test_conventions_stand_in_the_order_of_the_metrics(tmp_path: Path, console: Console) -> None:
+    names = ["ndcg@10", *(f"m{place}" for place in range(9, 0, -1))]
+    run = finished(tmp_path, "first", [0.1, 0.5], gap_row())
+    run.write_info(
+        test=dict.fromkeys(names, 0.3), conventions={name: f"convention of {name}" for name in sorted(names)}
+    )
+    print_run(run, console)
+    lines = [line for line in console.export_text().splitlines() if line.startswith("convention of")]
+    assert lines == [f"convention of {name}" for name in names]
+
+
+def test_huge_numbers_fit(tmp_path: Path, console: Console) -> None:
+    print_run(
+        finished(tmp_path, "first", [0.1, 0.5], gap_row(loss=40139808258602776788681234284110963277824.0)), console
+    )
+    text = console.export_text()
+    assert "4.014e+40 ndcg" in text
+    assert "40139808" not in text
+
+
+def test_the_direction_of_a_metric_of_ones_own(tmp_path: Path, console: Console) -> None:
+    mine = {"metric": "rank_of_first", "larger_is_better": False, "conventions": {"rank_of_first": "rank_of_first"}}
+    runs = []
+    for name, low in (("s/a", 1.0), ("s/b", 5.0)):
+        run = finished(tmp_path, name, [low + at / 100 for at in range(60)], gap_row("neither"), **mine)
+        run.write_per_query("test", [row | {"metric": "rank_of_first"} for row in run.read_per_query("test")])
+        run.write_info(test={"rank_of_first": low})
+        runs.append(run)
+    print_sweep(runs, console)
+    assert "a minus b: -4.0000 rank_of_first" in console.export_text()
+
+
+def test_differences_are_weighted(tmp_path: Path, console: Console) -> None:
+    runs = [
+        finished(tmp_path, f"s/{name}", values, gap_row())
+        for name, values in {"a": [0.9, 0.1], "b": [0.5, 0.5]}.items()
+    ]
+    for run in runs:
+        rows = run.read_per_query("test")
+        run.write_per_query("test", [row | {"weight": 3.0 if row["query"] == "q0" else 1.0} for row in rows])
+    print_sweep(runs, console)
+    assert "a minus b: +0.2000 ndcg@10" in console.export_text()
+
+
+def test_weighted_lists_are_not_called_alike_without_a_test(tmp_path: Path, console: Console) -> None:
+    runs = [finished(tmp_path, f"s/{name}", [low + at / 1000 for at in range(60)], gap_row())
+            for name, low in {"a": 0.1, "b": 0.8}.items()]  # fmt: skip
+    for run in runs:
+        run.write_per_query("test", [row | {"weight": float(len(row["query"]))} for row in run.read_per_query("test")])
+    print_sweep(runs, console)
+    text = console.export_text()
+    assert "Weighted lists have no test here" in text
+    assert "told apart" not in text
+
+
+def test_a_sweep_without_validation_data(tmp_path: Path, console: Console) -> None:
+    run = finished(tmp_path, "s/a", [0.1, 0.5], gap_row())
+    run.gap_path.unlink()
+    print_sweep([run], console)
+    assert "what was true on 2 lists of test data" in console.export_text()
 
 
 def test_neither_forms_no_difference(tmp_path: Path, console: Console) -> None:

@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import pytorch_lightning as pl
 import torch
@@ -14,6 +16,7 @@ from ltr.data import RankingData, Splits, synthetic
 from ltr.evaluation import per_query, score
 from ltr.losses import LambdaRank
 from ltr.models import MLP, Linear
+from ltr.report import print_run
 from ltr.runs import Run, RunError, claim
 from ltr.training import Checkpoint, EarlyStopping, cosine
 
@@ -145,6 +148,7 @@ def test_the_folder_holds_all_of_it_once(fitted: Fitted, splits: Splits) -> None
     assert summary == run.read_info()
     assert summary["status"] == "finished"
     assert summary["seed"] == 3
+    assert summary["larger_is_better"] is True
     assert summary["versions"]["torch"] == torch.__version__
     assert summary["conventions"]["ndcg@10"] == "ndcg@10 gain=2^y-1 discount=1/log2(1+r) ties=average empty=skip"
     assert summary["data"]["train"]["hash"] == splits.train.content_hash()
@@ -233,10 +237,123 @@ def test_an_interruption_is_one(fitted: Fitted, tmp_path: Path) -> None:
 
 
 def test_several_monitors_and_their_own_checkpoint(fitted: Fitted) -> None:
-    run, summary = fitted(callbacks=[Checkpoint(["val/mrr", "val/target"], keep=2)])
+    run, summary = fitted(callbacks=[Checkpoint(["val/mrr", "val/target"], keep=2)], monitor="val/mrr")
     assert summary["best"]["metric"] == "mrr"
     assert set(run.read_index()["best"]) == {"val/mrr", "val/target"}
     assert run.best_checkpoint("val/target").name.split("-")[1] == "ndcg@10"
+
+
+def test_the_monitor_is_the_first_of_a_checkpoint_that_is_given(fitted: Fitted, tmp_path: Path) -> None:
+    run = claim(tmp_path, "refused", "")
+    with pytest.raises(RunError, match=r"^the state to test is the best by monitor=val/target, but .* val/mrr first"):
+        fitted(run, callbacks=[Checkpoint("val/mrr")])
+    assert run.read_info()["status"] == "started"
+    assert fitted("mrr", monitor="val/mrr")[1]["best"]["metric"] == "mrr"
+
+
+@pytest.mark.parametrize("setting", ["max_epochs", "max_steps"])
+def test_a_training_of_nothing_is_refused_by_the_settings_name(fitted: Fitted, setting: str) -> None:
+    with pytest.raises(RunError, match=rf"^trainer\.{setting}: wanted at least 1, got 0"):
+        fitted(trainer={setting: 0})
+
+
+def everything(run: Run) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in run.path.rglob("*") if path.is_file()}
+
+
+class Broken(pl.Callback):
+    def setup(self, *args: Any, **options: Any) -> None:
+        raise Interrupted
+
+
+BEFORE_IT_STARTS: dict[str, dict[str, Any]] = {
+    "another class": {"model": Linear(6)},
+    "another width": {"model": MLP(6, [9])},
+    "a callback that fails": {"callbacks": [Broken()]},
+    "a monitor that nothing logs": {"callbacks": [EarlyStopping("val/ap")]},
+    "no epochs": {"trainer": {"max_epochs": 0}},
+}
+
+
+@pytest.mark.parametrize("changes", BEFORE_IT_STARTS.values(), ids=BEFORE_IT_STARTS)
+def test_a_run_that_cannot_go_on_is_left_as_it_was(fitted: Fitted, changes: dict[str, Any]) -> None:
+    run, _ = fitted("parts", trainer={"max_epochs": 2}, config="seed: 3\n")
+    before = everything(run)
+    with pytest.raises((RunError, Interrupted)):
+        fitted(run, resume=True, config="seed: 4\n", **changes)
+    assert everything(run) == before
+
+
+def test_the_configuration_of_a_run_that_goes_on_is_the_new_one(fitted: Fitted) -> None:
+    run, _ = fitted("parts", trainer={"max_epochs": 1}, config="epochs: 1\n")
+    _, found = fitted(run, resume=True, trainer={"max_epochs": 2}, config="epochs: 2\n")
+    assert run.read_config() == {"epochs": 2}
+    assert found["resumed"] > found["started"]
+
+
+@pytest.mark.parametrize("split", ["validation", "test"])
+def test_other_data_of_any_split_are_noticed(fitted: Fitted, splits: Splits, split: str) -> None:
+    run, _ = fitted(trainer={"max_epochs": 1})
+    before = everything(run)
+    for part in (splits.train, None):
+        with pytest.raises(RunError, match=rf"its {split} data had hash [0-9a-f]{{64}}, came "):
+            fitted(run, data=splits._replace(**{split: part}), monitor=None, resume=True)
+    assert everything(run) == before
+
+
+def test_a_run_with_all_epochs_done_is_tested_once_more(fitted: Fitted) -> None:
+    run, first = fitted(trainer={"max_epochs": 1})
+    before = run.metrics_path.read_text()
+    _, again = fitted(run, trainer={"max_epochs": 1}, resume=True)
+    assert again["test"] == first["test"]
+    assert run.metrics_path.read_text() == before
+
+
+class Diverges(Linear):
+    def forward(self, features: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        scores: torch.Tensor = super().forward(features, mask)
+        return scores if self.training else scores * torch.nan
+
+
+def test_a_run_of_nothing_but_nan_ends_and_says_so(fitted: Fitted, caplog: pytest.LogCaptureFixture) -> None:
+    run, summary = fitted(model=Diverges(6), trainer={"max_epochs": 2})
+    assert (summary["status"], summary["best"]["value"], summary["best"]["epoch"]) == ("finished", None, 0)
+    assert [
+        each for each in caplog.messages if each.startswith("no state was better than NaN by val/target: the first")
+    ]
+    assert run.gap_rows()[-1]["not_finite"] == 2
+    print_run(run)
+
+
+def test_validation_lists_that_teach_nothing(fitted: Fitted, splits: Splits) -> None:
+    even = RankingData.from_arrays(np.ones((4, 6)), [1, 1, 2, 2], queries=["a", "a", "b", "b"])
+    run, summary = fitted(data=splits._replace(validation=even), trainer={"max_epochs": 2})
+    assert (summary["status"], summary["best"]["value"]) == ("finished", 1.0)
+    assert {(row["lists"], row["gap_aim"]) for row in run.gap_rows()} == {(0, None)}
+    print_run(run)
+
+
+def test_weights_reach_everything_that_is_said(
+    fitted: Fitted, splits: Splits, capsys: pytest.CaptureFixture[str]
+) -> None:
+    validation = splits.validation
+    assert validation is not None
+    pieces = np.split(validation.relevance, validation.offsets[1:-1])
+    validation = validation.select([place for place, labels in enumerate(pieces) if np.ptp(labels)])
+    weighted = replace(validation, weight=2.0 ** np.arange(len(validation.query_ids)))
+    run, summary = fitted(data=splits._replace(validation=weighted), trainer={"max_epochs": 2})
+    rows = [row for row in run.read_per_query("validation") if row["metric"] == "ndcg@10" and row["value"] is not None]
+    mean = np.average([row["value"] for row in rows], weights=[row["weight"] for row in rows])
+    last = run.gap_rows()[-1]
+    assert last["lists"] == len(rows)
+    assert last["target_value"] == pytest.approx(mean, abs=1e-9)
+    assert last["target_value"] != pytest.approx(np.mean([row["value"] for row in rows]), abs=1e-3)
+    assert last["belief"] - last["aim_value"] == pytest.approx(last["gap_aim"], abs=1e-9)
+    logged = [row["val/ndcg@10"] for row in run.metrics() if row["val/ndcg@10"] is not None]
+    assert logged[-1] == pytest.approx(mean, abs=1e-9)
+    best = next(row for row in run.gap_rows() if row["epoch"] == summary["best"]["epoch"])
+    assert summary["best"]["value"] == pytest.approx(best["target_value"], abs=1e-9)
+    assert f"ndcg@10 {mean:.4f}" in capsys.readouterr().out
 
 
 def test_gradients_are_clipped_by_the_trainer(fitted: Fitted) -> None:

@@ -11,6 +11,7 @@ from ltr.training.quiet import quiet
 @pytest.mark.parametrize(("message", "heard"), [
     ("The 'train_dataloader' does not have many workers which may be a bottleneck. Consider ...", False),
     ("The number of training batches (3) is smaller than the logging interval Trainer(log_every_n_steps=50).", False),
+    ("Be aware that when using `ckpt_path`, callbacks used to create the checkpoint need to be provided ...", False),
     ("Detected call of `lr_scheduler.step()` before `optimizer.step()`.", True),
     ("Found 2 module(s) in eval mode at the start of training.", True),
 ])  # fmt: skip

@@ -58,6 +58,7 @@ def test_tensorboard_has_curves_histograms_text_and_a_chart(fitted: Fitted, summ
     found = set(summaries(run.events))
     assert {"val/ndcg@10", "val/mrr", "train/loss", "gap/belief[ndcg]", "gap/exact_target[ndcg@10]"} <= found
     assert {"val/lists/ndcg@10", "val/lists/mrr", "gap/tau[rank correlation]", "gap/regret[ndcg@10]"} <= found
+    assert {"gap/gap_aim[ndcg]", "gap/gap_sd[ndcg]", "gap/gap_target[ndcg@10]", "gap/residual[ndcg@10]"} <= found
     assert len(summaries(run.events)["val/lists/ndcg@10"]) == 4
     assert "custom_scalars__config__" in found
     assert "config/text_summary" not in found, "this run has no configuration"

@@ -44,6 +44,12 @@ def test_a_check_before_training_never_counts(run_scripted: Callable[..., Run], 
     assert module.weight.item() == 3
 
 
+def test_without_a_monitor_nothing_is_stopped(run_scripted: Callable[..., Run], scripted: Any) -> None:
+    module = scripted({"val/mrr": [0.3, 0.2, 0.1]})
+    run_scripted(module, [EarlyStopping(None, 1), Checkpoint(None)])
+    assert module.weight.item() == 3
+
+
 def test_what_it_waited_for_survives_an_interruption() -> None:
     first, second = EarlyStopping(), EarlyStopping()
     first.best, first.waited = -0.4, 2
@@ -52,7 +58,7 @@ def test_what_it_waited_for_survives_an_interruption() -> None:
 
 
 @pytest.mark.parametrize(("monitor", "message"), [
-    ("train/loss", r"^early stopping counts validations: wanted a monitor val/\.\.\., got train/loss$"),
+    ("train/loss", r"^early stopping counts validations: wanted a monitor val/\.\.\., got train/loss \(callbacks\."),
     ("val/ap", "^nothing logs the monitor val/ap; there are: val/mrr$"),
 ])  # fmt: skip
 def test_a_wrong_monitor_is_an_error_before_the_first_batch(

@@ -7,7 +7,7 @@ import pytorch_lightning as pl
 import torch
 
 from ltr.metrics import parse
-from ltr.training import MetricMean, QueryTable
+from ltr.training import MetricMean, QueryTable, tables
 
 SCORES = torch.tensor([[3.0, 2.0, 1.0], [1.0, 2.0, 3.0], [1.0, 1.0, 0.0], [0.5, 0.1, 0.2]])
 LABELS = torch.tensor([[2.0, 0.0, 1.0], [2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
@@ -85,3 +85,14 @@ def test_a_validation_before_the_fit_does_no_harm(plain_trainer: Callable[..., p
     trainer.fit(module, loader, loader)
     assert trainer.callback_metrics["val/mrr"].item() == pytest.approx((1 + 1 / 3 + 0.75) / 3, abs=1e-12)
     assert not [name for name in module.state_dict() if name.startswith("mean")]
+
+
+def test_a_mean_moves_to_a_device_without_float64(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The meta device stands for Apple's, which refuses float64."""
+    monkeypatch.setattr(tables, "exact_dtype", lambda device: torch.float32 if device.type == "meta" else torch.float64)
+    mean = MetricMean("mrr")
+    assert mean.total.dtype == torch.float64
+    mean.to("meta")
+    assert (mean.total.dtype, mean.count.device.type) == (torch.float32, "meta")
+    mean.reset()
+    assert mean.total.dtype == torch.float32

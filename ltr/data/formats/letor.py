@@ -6,12 +6,14 @@ import logging
 import os
 import re
 from bisect import bisect_right
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
 
 from ltr.data.files import Paths, files_of, lines_of, text_of
+from ltr.data.labels import map_labels
 from ltr.data.ranking_data import LARGEST, DataError, Doubles, Floats, Integers, RankingData, warn_of_clipping
 from ltr.data.weights import apply_weights
 
@@ -31,6 +33,7 @@ def read_letor(
     scattered: str = "gather",
     width: int | None = None,
     labelled: bool = True,
+    labels: Mapping[float, float] | None = None,
     weights: str | os.PathLike[str] | None = None,
 ) -> RankingData:
     """Read LETOR / SVMlight ranking files, gzipped or not.
@@ -45,7 +48,8 @@ def read_letor(
         scattered: "gather" puts rows of a query that come apart back together, "error" refuses them.
         width: number of features; a larger index is an error. None: the largest index seen.
         labelled: False where one only predicts: the label column may lack, and is not read when it is there.
-        weights: a file with one ``query-id weight`` a line (see ltr.data.weights).
+        labels: label in the file -> label to use, for every label that occurs; None, or not labelled: as they are.
+        weights: a file with one ``query-id weight`` a line for every query, and for queries of other files too.
 
     Raises:
         DataError: with file, line, what was wanted and what came.
@@ -70,7 +74,9 @@ def read_letor(
     data = rows.finish(source, labelled)
     shape = f"{len(data.relevance)} documents, {len(data.query_ids)} queries, {data.features.shape[1]} features"
     log.info("read %s: %s", source, shape)
-    return data if weights is None else apply_weights(weights, [data])[0]
+    if labels is not None and labelled:
+        data = map_labels(data, labels)
+    return data if weights is None else apply_weights(weights, [data], others=True)[0]
 
 
 class _Rows:

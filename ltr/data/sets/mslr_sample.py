@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ltr.data.formats.letor import read_letor
 from ltr.data.ranking_data import DataError, Splits
-from ltr.data.sets.letor import hold_out
+from ltr.data.splits import hold_out
 
 log = logging.getLogger(__name__)
 

@@ -174,6 +174,14 @@ def test_relative_path_is_of_the_current_folder(write, monkeypatch: pytest.Monke
     assert str(caught.value) == f"{path.parent}/data/train.txt: no such file or folder"
 
 
+def test_labels_are_mapped_where_they_are_read(write) -> None:
+    path = write("50 qid:1 1:1\n0 qid:1 1:2\n")
+    assert read_letor(path, labels={0: 0, 50: 1}).relevance.tolist() == [1, 0]
+    assert read_letor(path, labels={}, labelled=False).labelled is False
+    with pytest.raises(DataError, match=r"the label map has no entry for label 50$"):
+        read_letor(path, labels={0: 0})
+
+
 def test_huge_values_are_clipped_with_a_warning(write, caplog: pytest.LogCaptureFixture) -> None:
     # data-21, github.com/lightgbm-org/LightGBM/issues/6149
     path = write("1 qid:1 1:1.79769313486e+308 2:1\n0 qid:1 1:2 2:3\n2 qid:1 1:4 3:-1e400\n1 qid:1 1:1e31\n")

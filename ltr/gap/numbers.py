@@ -1,0 +1,25 @@
+"""How a number is written for a person: one way in all lines and tables."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+
+def number(value: float | None, digits: int = 4, *, sign: bool = False) -> str:
+    """The number with so many decimals, of which large ones have none; "-" where there is none.
+
+    Args:
+        value: in any unit.
+        digits: decimals below 1000; from there on as many significant digits.
+        sign: write the plus of a positive one: of a difference.
+
+    Example:
+        >>> number(0.25), number(-0.5, 2), number(0.05, sign=True), number(None), number(float("nan"))
+        ('0.2500', '-0.50', '+0.0500', '-', 'nan')
+        >>> number(40139808258602776788681234.0), number(-1234.5)
+        ('4.014e+25', '-1234')
+    """
+    if value is None:
+        return "-"
+    form = f"{'+' if sign and isfinite(value) else ''}.{digits}{'f' if abs(value) < 1000 else 'g'}"
+    return format(value, form)

@@ -1,0 +1,21 @@
+"""ltr/gap/numbers.py"""
+
+from math import inf, nan
+
+import pytest
+
+from ltr.gap.numbers import number
+
+
+@pytest.mark.parametrize(("value", "sign", "text"), [
+    (0.0, False, "0.0000"), (0.12345, False, "0.1235"), (0.05, True, "+0.0500"), (-0.05, True, "-0.0500"),
+    (999.9, False, "999.9000"), (1000.0, False, "1000"), (4.0139808258602776e40, True, "+4.014e+40"),
+    (None, True, "-"), (nan, True, "nan"), (inf, False, "inf"), (-inf, True, "-inf"),
+])  # fmt: skip
+def test_a_number_fits_its_column(value: float | None, sign: bool, text: str) -> None:
+    assert number(value, sign=sign) == text
+    assert len(text) <= 10
+
+
+def test_digits() -> None:
+    assert number(0.126, 2) == "0.13"
