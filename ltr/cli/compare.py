@@ -61,8 +61,7 @@ class _Measured:
             self.table.setdefault(row["metric"], {})[row["query"]] = row
         info = run.read_info()
         self.conventions: dict[str, str] = info.get("conventions", {})
-        larger = info.get("larger_is_better", {})
-        self.larger: dict[str, bool] = larger if isinstance(larger, dict) else {info["metric"]: larger}
+        self.larger: dict[str, bool] = info.get("larger_is_better", {})
         self.data: dict[str, Any] = info.get("data", {}).get(split, {})
 
     def values(self, metric: str) -> dict[str, float]:

@@ -96,6 +96,9 @@ class Composer:
         combined: list[list[Word]] = [[]]
         for word in words:
             values = [word.value] if word.value is None else self._values(config, word)
+            twice = [value for place, value in enumerate(values) if value in values[:place]]
+            if twice:
+                raise ConfigError(f"{word.typed}: a sweep wants different values, {twice[0]} stands there twice")
             combined = [[*done, word._replace(value=value)] for done in combined for value in values]
         if len(combined) < 2:
             raise ConfigError("a sweep (-m) wants several values for some key, such as seed=1,2,3")

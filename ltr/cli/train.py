@@ -14,6 +14,7 @@ from ltr.cli.build import build, metric_of, metrics_of
 from ltr.cli.errors import ConfigError, is_plain
 from ltr.cli.run import as_yaml
 from ltr.data import DataError, RankingData, Splits, check_trainable, describe_labels
+from ltr.losses import Surrogate
 from ltr.metrics import RankingMetric
 
 log = logging.getLogger(__name__)
@@ -70,7 +71,9 @@ def train(
     if resume is not None:
         old = runs.find(resume, root)
         old.last_checkpoint()  # refuses, before anything is loaded
-        _check_same(old.read_config(), config)
+        saved = old.read_config()
+        _check_same(saved, config)
+        config["root"] = saved["root"]  # where it was looked for is nothing to keep
         print_run(fit_run(config, lambda hint: old))
         return
     if name is not None and Path(root, name).exists():
@@ -106,6 +109,8 @@ def fit_run(config: Mapping[str, Any], claim: Claim) -> runs.Run:
 
     seed_everything(config["seed"])
     loss = build(config["loss"], "loss")
+    if not isinstance(loss, Surrogate):
+        raise ConfigError(f"loss: wanted a ltr.losses.Surrogate, {config['loss']['_target_']} gives {_kind(loss)}")
     model = build(config["model"], "model", features=data.train.features.shape[1])
     transform = build(config["transform"], "transform")
     callbacks = [build(node, f"callbacks.{key}") for key, node in (config["callbacks"] or {}).items() if node]
@@ -228,15 +233,14 @@ def _check(data: Any, metric: RankingMetric, metrics: Sequence[RankingMetric], m
                     f"{name}: {each.name} refuses lists without an answer, and query {silent[0]} is one of "
                     f"{len(silent)} ({split.source})"
                 )
-    if (
-        data.validation
-        and metric.empty == "skip"
-        and len(_without_answer(data.validation, metric)) == len(data.validation.query_ids)
-    ):
-        raise DataError(
-            f"validation data: {metric.name} has no answer on any of its {len(data.validation.query_ids)} lists "
-            f"({data.validation.source})"
-        )
+        if metric.empty == "skip" and len(_without_answer(split, metric)) == len(split.query_ids):
+            raise DataError(
+                f"{name}: {metric.name} has no answer on any of its {len(split.query_ids)} lists ({split.source})"
+            )
+
+
+def _kind(thing: object) -> str:
+    return f"a {type(thing).__name__}"
 
 
 def _without_answer(split: RankingData, metric: RankingMetric) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any
@@ -10,12 +11,16 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from ltr.evaluation import Comparison, compare, interval
+from ltr.evaluation import Comparison, compare, counted_lists, interval
 from ltr.gap.numbers import number
 from ltr.runs import Run
 
 FEW = 50  # lists below which intervals of a mean cover less than they say
 PAIRS = 6  # comparisons that a sweep prints one by one
+MEANING = (
+    "A surrogate is the loss that is trained on in place of the metric; beside what it believes of the metric stands "
+    "what is true of the same lists."
+)
 TAU = (
     "tau: does a falling loss go with a rising metric, from -1 to 1; regret: what choosing the epoch by the loss would "
     "have cost."
@@ -36,13 +41,13 @@ def print_run(run: Run, console: Console | None = None) -> None:
     info, rows = run.read_info(), run.gap_rows()
     if rows:
         did = "was worth" if rows[-1]["kind"] == "neither" else "believed"
-        _title(console, f"what {rows[-1]['surrogate']} {did} on {_lists(rows[-1]['lists'])} of validation data")
+        _title(console, f"what {rows[-1]['surrogate']} {did} on {counted_lists(rows[-1]['lists'])} of validation data")
         console.print(_history(rows, int(info["best"]["epoch"])))
         if info["best"].get("value", 0.0) is None:
             console.print(f"No state was better than NaN by {info['best']['metric']}: * is the first one.")
         console.print(_between(rows[-1]), _meaning(rows[-1]), _agreement(rows[-1]), sep="\n")
     if info["test"]:
-        _title(console, f"what was true on {_test_lists(run, info['metric'])}")
+        _title(console, f"what was true on {_testcounted_lists(run, info['metric'])}")
         console.print(_tested([(run.path.name, run)], info))
         for name in info["test"]:
             if name in info["conventions"]:
@@ -62,8 +67,9 @@ def print_sweep(runs: Sequence[Run], console: Console | None = None) -> None:
     done = [(run.path.name, run) for run in runs if run.read_info()["status"] == "finished"]
     tested = [(name, run) for name, run in done if run.read_info()["test"]]
     if tested:
-        lists = _lists(tested[0][1].read_info()["test_gap"]["lists"])
+        lists = counted_lists(tested[0][1].read_info()["test_gap"]["lists"])
         _title(console, f"who believed what on {lists} of test data, each at the epoch that validation chose")
+        console.print(MEANING)
         console.print(_beliefs(tested))
         for line in dict.fromkeys(_meaning(run.read_info()["test_gap"]) for _, run in tested):
             console.print(line)
@@ -71,7 +77,7 @@ def print_sweep(runs: Sequence[Run], console: Console | None = None) -> None:
         console.print(_concordance(tested), TAU, sep="\n")
     for alike in _comparable(tested):
         info = alike[0][1].read_info()
-        _title(console, f"what was true on {_test_lists(alike[0][1], info['metric'])}")
+        _title(console, f"what was true on {_testcounted_lists(alike[0][1], info['metric'])}")
         console.print(_tested(alike, info, only=info["metric"]))
         console.print(info["conventions"][info["metric"]], *_differences(alike, info), sep="\n")
     if runs:
@@ -81,22 +87,22 @@ def print_sweep(runs: Sequence[Run], console: Console | None = None) -> None:
 def _history(rows: Sequence[dict[str, Any]], best: int) -> Table:
     """A few of the validations: the first, the best, the last, and some between."""
     last = rows[-1]
-    table = _table("epoch", "loss", *_belief_heads(last), f"exact {last['target']}")
+    table = _table("epoch", "val/loss", *_belief_heads(last), f"val/{last['target']}")
     even = {round(place) for place in np.linspace(0, len(rows) - 1, min(7, len(rows)))}
     for place, row in enumerate(rows):
         if place in even or row["epoch"] == best:
             mark = " *" if row["epoch"] == best else ""
-            loss = f"{number(row['loss'])} {row['loss_unit']}"
-            table.add_row(f"{row['epoch']}{mark}", loss, *_belief_cells(row), number(row["target_value"]))
+            loss = f"{number(row['val_loss'])} {row['loss_unit']}"
+            table.add_row(f"{row['epoch']}{mark}", loss, *_belief_cells(row), number(row["val_target"]))
     return table
 
 
 def _between(row: dict[str, Any]) -> str:
     target, floor, ceiling = row["target"], number(row["floor"]), number(row["ceiling"])
-    left_out = f"; {_lists(row['left_out'])} without an order to learn left out" if row["left_out"] else ""
-    return (
-        f"* the best epoch by {target}, of which a random order is worth {floor} and the ideal one {ceiling}{left_out}"
-    )
+    text = f"* the best epoch by val/{target}; a random order is worth {floor} {target}, the ideal one {ceiling}"
+    if not row["left_out"]:
+        return text
+    return f"{text}\nbelief and gap leave out {counted_lists(row['left_out'])} without an order to learn, val/ does not"
 
 
 def _belief_heads(row: dict[str, Any]) -> list[str]:
@@ -104,7 +110,7 @@ def _belief_heads(row: dict[str, Any]) -> list[str]:
         return []
     word = "guaranteed" if row["kind"] == "bound" else "believed"
     if row["aim"] == row["target"]:
-        return [f"{word} {row['aim']}", f"gap, {row['aim']}"]
+        return [f"{word} {row['aim']}", f"exact {row['aim']}", f"gap, {row['aim']}"]
     return [f"{word} {row['aim']}", f"exact {row['aim']}", f"gap, {row['aim']}", f"gap to {row['target']}"]
 
 
@@ -113,7 +119,7 @@ def _belief_cells(row: dict[str, Any]) -> list[str]:
         return []
     gaps = ["vacuous"] * 2 if row["vacuous"] else [number(row[name], sign=True) for name in ("gap_aim", "gap_target")]
     if row["aim"] == row["target"]:
-        return [number(row["belief"]), gaps[0]]
+        return [number(row["belief"]), number(row["aim_value"]), gaps[0]]
     return [number(row["belief"]), number(row["aim_value"]), *gaps]
 
 
@@ -154,9 +160,7 @@ def _concordance(runs: Sequence[tuple[str, Run]]) -> Table:
 def _tested(runs: Sequence[tuple[str, Run]], info: dict[str, Any], only: str | None = None) -> Table:
     values = runs[0][1].read_per_query("test")
     names = [only] if only else list(dict.fromkeys(row["metric"] for row in values))
-    table = _table("run", "metric", "mean", "95 % interval", "lists", "best epoch", left=2)
-    floor, ceiling = (number(info["test_bounds"][name]) for name in ("floor", "ceiling"))
-    table.add_row("random order", info["metric"], floor, "", "", "")
+    table = _table("run", "metric", "mean", "95 % interval", "random", "ideal", "lists", "best epoch", left=2)
     for name, run in runs:
         for metric in names:
             mine = run.read_info()
@@ -164,8 +168,8 @@ def _tested(runs: Sequence[tuple[str, Run]], info: dict[str, Any], only: str | N
             low, high, _ = interval([row["value"] for row in kept], [row["weight"] for row in kept])
             spread = "-" if np.isnan(low) else f"{number(low)} to {number(high)}"
             epoch = str(mine["best"]["epoch"])
-            table.add_row(name, metric, number(mine["test"][metric]), spread, str(len(kept)), epoch)
-    table.add_row("ideal order", info["metric"], ceiling, "", "", "")
+            bounds = [number(info["test_bounds"][metric][name]) for name in ("floor", "ceiling")]
+            table.add_row(name, metric, number(mine["test"][metric]), spread, *bounds, str(len(kept)), epoch)
     return table
 
 
@@ -193,13 +197,15 @@ def _differences(runs: Sequence[tuple[str, Run]], info: dict[str, Any]) -> Itera
     if len(means) < 2 or len({frozenset(values) for values in means.values()}) > 1:
         return
     weight = {row["query"]: row["weight"] for row in _rows(runs[0][1], target)}
-    options: dict[str, Any] = {"larger_is_better": info["larger_is_better"]}
+    options: dict[str, Any] = {"larger_is_better": info["larger_is_better"][target]}
     if len({weight[query] for query in next(iter(means.values()))}) > 1:
         options["weight"] = weight
     pairs = [
         (first, second, compare(means[first], means[second], target, **options))
         for first, second in combinations(means, 2)
     ]
+    if any(len(values) > 1 for values in settings.values()):
+        yield "The values of each list are averaged over the seeds of a setting before settings are compared."
     if len(pairs) <= PAIRS:
         for first, second, found in pairs:
             span = " to ".join(number(each, sign=True) for each in found.interval[:2])
@@ -256,10 +262,10 @@ def _values(run: Run, metric: str) -> dict[str, float]:
     return {row["query"]: row["value"] for row in _rows(run, metric) if row["value"] is not None}
 
 
-def _test_lists(run: Run, metric: str) -> str:
+def _testcounted_lists(run: Run, metric: str) -> str:
     rows = _rows(run, metric)
     silent = sum(not row["defined"] for row in rows)
-    return f"{_lists(len(rows))} of test data" + (f", {silent} of them without an answer" if silent else "")
+    return f"{counted_lists(len(rows))} of test data" + (f", {silent} of them without an answer" if silent else "")
 
 
 def _averaged(values: Sequence[dict[str, float]]) -> dict[str, float]:
@@ -269,10 +275,6 @@ def _averaged(values: Sequence[dict[str, float]]) -> dict[str, float]:
 
 def _without_seed(name: str) -> str:
     return "_".join(part for part in name.split("_") if not part.startswith("seed-")) or name
-
-
-def _lists(count: int) -> str:
-    return f"{count} {'list' if count == 1 else 'lists'}"
 
 
 def _table(*heads: str, left: int = 0) -> Table:
@@ -290,4 +292,5 @@ def _title(console: Console, text: str) -> None:
 
 def _console() -> Console:
     console = Console()
-    return console if console.is_terminal else Console(width=132)
+    wide = not console.is_terminal and "COLUMNS" not in os.environ
+    return Console(width=132 if wide else console.width, markup=False, highlight=False)

@@ -47,6 +47,11 @@ class Checkpoint(pl.callbacks.Checkpoint):
         self.dropped: list[str] = []
         self.best_model_path = ""  # what Lightning's ckpt_path="best" reads
 
+    @property
+    def state_key(self) -> str:
+        """Of its state in a checkpoint: two of these go by different monitors."""
+        return f"Checkpoint{list(self.monitors)}"
+
     def setup(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:
         if stage == "fit":
             self.larger = check_monitors(trainer, pl_module, self.monitors)

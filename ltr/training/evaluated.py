@@ -37,16 +37,6 @@ class Evaluation:
     gap: Mapping[str, Any]  # as ltr.gap.summarise gives it
 
     @property
-    def bounds(self) -> dict[str, float]:
-        """The target of a random order and of the ideal one, over the lists that its mean is over."""
-        metric, columns = self.metrics[0], self.columns
-        found = {}
-        for name in ("floor", "ceiling"):
-            values, counted = _settled(metric, {**columns, metric.name: columns[name]})
-            found[name] = _mean(values, columns["weight"] * counted)
-        return found
-
-    @property
     def target(self) -> float:
         return self.means[self.metrics[0].name]
 

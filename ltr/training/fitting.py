@@ -13,12 +13,14 @@ from datetime import datetime
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
 import pytorch_lightning as pl
 import torch
 from torch import nn
 
 import ltr
 from ltr.data import RankingData, Splits
+from ltr.evaluation import per_query
 from ltr.gap.numbers import number
 from ltr.losses import Surrogate
 from ltr.metrics import RankingMetric
@@ -123,7 +125,7 @@ def fit(
                 use_distributed_sampler=False,
             )
             _check_trainer(made)
-            check_monitors(made, module, [tag for each in parts for tag in getattr(each, "monitors", ())])
+            check_monitors(made, module, [tag for each in parts for tag in _monitored(each)])
             made.fit(module, datamodule=loaders, ckpt_path=str(run.last_checkpoint()) if start else None)
             if start and run.read_info() == before:  # all epochs were done, and only the test is left
                 opening.write()
@@ -237,7 +239,11 @@ def _results(
         made.test(module, datamodule=loaders, verbose=False)
         found = module.evaluated["test"]
         run.write_per_query("test", found.rows(test.query_ids))
-        results |= {"test": dict(found.means), "test_gap": dict(found.gap), "test_bounds": found.bounds}
+        results |= {
+            "test": dict(found.means),
+            "test_gap": dict(found.gap),
+            "test_bounds": _bounds(test, module.metrics),
+        }
         scalars = {f"test/{each}": value for each, value in found.means.items()}
         run.append_metrics({"step": best["step"], "epoch": best["epoch"], **scalars})
         values = ", ".join(f"{each.name} {number(found.means[each.name])}" for each in found.metrics)
@@ -250,6 +256,17 @@ def _results(
     settings = {key: value for key, value in known.items() if key not in HOUSEKEEPING}
     write_record(run.events / "best", settings, first | record, best["step"])
     return results
+
+
+def _bounds(data: RankingData, metrics: Sequence[RankingMetric]) -> dict[str, dict[str, float | None]]:
+    """By metric name: what a random order and the ideal one are worth, over the lists that the mean is over."""
+    found: dict[str, dict[str, float | None]] = {}
+    for each in per_query(np.zeros(len(data.relevance)), data, metrics):
+        weight = each.weight * each.counted
+        total = weight.sum()
+        means = {"floor": (each.floor * weight).sum(), "ceiling": (each.ceiling * weight).sum()}
+        found[each.metric.name] = {name: float(mean / total) if total else None for name, mean in means.items()}
+    return found
 
 
 def _check_trainer(trainer: pl.Trainer) -> None:
@@ -268,6 +285,12 @@ def _check_trainer(trainer: pl.Trainer) -> None:
         )
 
 
+def _monitored(callback: pl.Callback) -> Sequence[str]:
+    """The tags that a callback goes by: ours says `monitors`, Lightning's `monitor`."""
+    one = getattr(callback, "monitor", None)
+    return getattr(callback, "monitors", (one,) if isinstance(one, str) else ())
+
+
 def _facts(module: RankingModule, data: Splits, seed: int) -> dict[str, Any]:
     aim = module.loss.aim
     said = {each.name: each for each in (*module.metrics, *([aim] if aim else []))}
@@ -278,7 +301,7 @@ def _facts(module: RankingModule, data: Splits, seed: int) -> dict[str, Any]:
         | {name: version(name) for name in LIBRARIES},
         "data": {name: _about(part) for name, part in splits.items()},
         "metric": module.metric.name,
-        "larger_is_better": module.metric.larger_is_better,
+        "larger_is_better": {name: each.larger_is_better for name, each in said.items()},
         "conventions": {name: each.convention for name, each in said.items()},
         "loss": {
             "name": type(module.loss).__name__,

@@ -91,6 +91,11 @@ class RankingModule(pl.LightningModule):
         if self.transform is not None:
             features = self.transform(features, mask)
         scores: Tensor = self.model(features, mask)
+        if scores.shape != mask.shape:
+            raise RunError(
+                f"{type(self.model).__name__}: wanted a score for each document, [lists, documents] = "
+                f"{list(mask.shape)}, came {list(scores.shape)}"
+            )
         return scores if scores.dtype in (torch.float32, torch.float64) else scores.float()
 
     # -- training -------------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ class Bar(RichProgressBar):
 def validation_line(epoch: int, found: Evaluation) -> str:
     """What a validation found, in one line, every number with its unit."""
     target = found.metrics[0].name
-    loss = f"loss {number(found.gap['loss'])} [{found.gap['loss_unit']}]"
+    loss = f"validation loss {number(found.means['loss'])} [{found.gap['loss_unit']}]"
     return f"epoch {epoch:02d}   {loss}   {target} {number(found.target)}   {gap_text(found.gap)}"
 
 

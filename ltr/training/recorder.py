@@ -72,7 +72,8 @@ class Recorder(pl.Callback):
             seed=self.seed,
             weight=found.columns["weight"][found.columns["counted"] > 0],
         )
-        self.run.append_gap({"epoch": trainer.current_epoch, "step": step, **found.gap, **over_time})
+        all_lists = {"val_loss": found.means["loss"], "val_target": found.target}
+        self.run.append_gap({"epoch": trainer.current_epoch, "step": step, **all_lists, **found.gap, **over_time})
         self.run.write_per_query("validation", found.rows(self.query_ids))
         if self.events:
             for metric in found.metrics:

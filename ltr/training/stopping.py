@@ -71,7 +71,9 @@ class EarlyStopping(pl.Callback):
             trainer.should_stop = True
             if trainer.is_global_zero and self.best is not None:
                 best = -self.best if self.larger else self.best
-                log.info("%s was not better than %.4f for %d validations", *self.monitors, best, self.waited)
+                log.info(
+                    "training stops: %s was not better than %.4f for %d validations", *self.monitors, best, self.waited
+                )
 
     def state_dict(self) -> dict[str, Any]:
         return {"best": self.best, "waited": self.waited}

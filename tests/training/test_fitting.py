@@ -148,7 +148,7 @@ def test_the_folder_holds_all_of_it_once(fitted: Fitted, splits: Splits) -> None
     assert summary == run.read_info()
     assert summary["status"] == "finished"
     assert summary["seed"] == 3
-    assert summary["larger_is_better"] is True
+    assert summary["larger_is_better"] == {"ndcg@10": True, "mrr": True, "ndcg": True}
     assert summary["versions"]["torch"] == torch.__version__
     assert summary["conventions"]["ndcg@10"] == "ndcg@10 gain=2^y-1 discount=1/log2(1+r) ties=average empty=skip"
     assert summary["data"]["train"]["hash"] == splits.train.content_hash()

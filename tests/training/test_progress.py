@@ -49,7 +49,9 @@ def test_one_plain_line_a_validation(
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
     for epoch, line in enumerate(lines):
-        assert re.fullmatch(rf"epoch {epoch:02d}   loss [-\d.]+ \[{unit}\]   ndcg@10 0\.\d{{4}}   {says}", line), line
+        assert re.fullmatch(
+            rf"epoch {epoch:02d}   validation loss [-\d.]+ \[{unit}\]   ndcg@10 0\.\d{{4}}   {says}", line
+        ), line
 
 
 def test_the_bar_shows_the_target_and_the_gap(plain_trainer: Callable[..., pl.Trainer], splits: Splits) -> None:
