@@ -102,7 +102,8 @@ def _between(row: dict[str, Any]) -> str:
     text = f"* the best epoch by val/{target}; a random order is worth {floor} {target}, the ideal one {ceiling}"
     if not row["left_out"]:
         return text
-    return f"{text}\nbelief and gap leave out {counted_lists(row['left_out'])} without an order to learn, val/ does not"
+    what = "tau and regret" if row["kind"] == "neither" else "belief, gap, tau and regret"
+    return f"{text}\n{what} leave out {counted_lists(row['left_out'])} without an order to learn, val/ does not"
 
 
 def _belief_heads(row: dict[str, Any]) -> list[str]:

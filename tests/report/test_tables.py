@@ -75,7 +75,7 @@ def test_a_run_says_what_was_believed_and_what_was_true(tmp_path: Path, console:
     assert "  2 *  0.2500 ndcg         0.7500      0.7000    +0.0500         +0.3500       0.4000" in text
     assert "gap, ndcg  gap to ndcg@10  val/ndcg@10" in text
     assert "* the best epoch by val/ndcg@10; a random order is worth 0.2000 ndcg@10, the ideal one 1.0000\n" in text
-    assert "belief and gap leave out 1 list without an order to learn, val/ does not" in text
+    assert "belief, gap, tau and regret leave out 1 list without an order to learn, val/ does not" in text
     assert "ApproxMetric estimates ndcg, not ndcg@10, which is reported; gap = estimate - exact" in text
     assert "tau of -loss and ndcg@10 is 0.50; choosing the epoch by the loss would have cost 0.0100 ndcg@10." in text
     assert "first  ndcg@10  0.5000  0.1000 to 0.9000  0.1729  1.0000      3           2" in text
