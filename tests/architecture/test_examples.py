@@ -13,6 +13,7 @@ The blocks of a file run in order, in one empty folder; its `python` blocks shar
 import ast
 import io
 import math
+import os
 import re
 import shlex
 import subprocess
@@ -106,7 +107,8 @@ def run_console(block: Block, page: str, folder: Path) -> None:
             continue
         program = Path(sysconfig.get_path("scripts")) / "ltr"
         command = [str(program), *shlex.split(line.removeprefix("$ ltr "), comments=True)]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        plain = {name: value for name, value in os.environ.items() if name != "COLUMNS"}  # readline sets it unseen
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=plain)
         assert done.returncode == 0, f"{page}, line {block.line}: {line}\n{done.stdout}{done.stderr}"
         printed |= {without_numbers(each) for each in done.stdout.splitlines()}
     for line in lines:
