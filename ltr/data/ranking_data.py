@@ -117,6 +117,30 @@ class RankingData:
             weight=self.weight[chosen],
         )
 
+    def id_order(self) -> Integers:
+        """[N] the rows with the documents of each list in descending order of id, as text: what ties=docid means.
+
+        Example:
+            >>> data = RankingData.from_arrays([[1], [2], [3]], queries="aab", document_ids=["9", "d", "e"])
+            >>> data.id_order().tolist()
+            [1, 0, 2]
+        """
+        if self.document_ids is None:
+            return np.arange(len(self.row))
+        place = np.unique(np.array(self.document_ids), return_inverse=True)[1]
+        return np.lexsort((-place, np.repeat(np.arange(len(self.lengths)), self.lengths)))
+
+    def reordered(self, rows: Integers) -> RankingData:
+        """The same lists with their documents in another order; rows [N] never leave their list."""
+        ids = self.document_ids
+        return replace(
+            self,
+            features=self.features[rows],
+            relevance=self.relevance[rows],
+            document_ids=None if ids is None else tuple(ids[row] for row in rows),
+            row=self.row[rows],
+        )
+
     def content_hash(self) -> str:
         """sha256 (hex) of features, labels, lists, ids and weights in their order; not of source and row."""
         digest = hashlib.sha256()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -113,6 +113,17 @@ def per_query(
             f"{data.source}, row {data.row[first]} (query {query}): wanted a score, came nan "
             f"({int(np.isnan(score).sum())} in all)"
         )
+    by_id = [metric for metric in metrics if metric.ties == "docid"]
+    order = data.id_order() if by_id else np.zeros(0, dtype=np.int64)
+    found = _measured(score, data, [metric for metric in metrics if metric not in by_id], documents)
+    if by_id:
+        found |= _measured(score[order], data.reordered(order), by_id, documents)
+    return [found[metric] for metric in metrics]
+
+
+def _measured(
+    score: NDArray[Any], data: RankingData, metrics: Sequence[RankingMetric], documents: int
+) -> dict[RankingMetric, MetricValues]:
     lists = len(data.query_ids)
     columns = {metric: np.zeros((3, lists)) for metric in metrics}
     defined = {metric: np.zeros(lists, dtype=np.bool_) for metric in metrics}
@@ -134,7 +145,7 @@ def per_query(
             ):
                 column[places] = values.numpy()
             defined[metric][places] = metric.defined(relevance, batch.mask).numpy()
-    return [_settled(metric, data, columns[metric], defined[metric]) for metric in metrics]
+    return {metric: _settled(metric, data, columns[metric], defined[metric]) for metric in metrics}
 
 
 def _settled(metric: RankingMetric, data: RankingData, columns: Doubles, defined: NDArray[np.bool_]) -> MetricValues:

@@ -101,7 +101,9 @@ def fit(
     if fitted is not None:
         fitted.fit(data.train.features)
     module = RankingModule(model, loss, metric, metrics, transform=transform, optimizer=optimizer, scheduler=scheduler)
-    loaders = RankingDataModule(data, documents=documents, lists=lists, workers=workers, seed=seed)
+    loaders = RankingDataModule(
+        _as_listed(data, module.metrics), documents=documents, lists=lists, workers=workers, seed=seed
+    )
     kept = _with_checkpoint(callbacks, monitor)
     start = _resume(run, data, module) if resume else None
     events = EventFiles(run.events, resume_step=start["step"] + 1 if start else None)
@@ -256,6 +258,22 @@ def _results(
     settings = {key: value for key, value in known.items() if key not in HOUSEKEEPING}
     write_record(run.events / "best", settings, first | record, best["step"])
     return results
+
+
+def _as_listed(data: Splits, metrics: Sequence[RankingMetric]) -> Splits:
+    """The splits with documents in the order by which the metrics break ties.
+
+    Raises:
+        RunError: two metrics break ties by two orders.
+    """
+    rules = {each.ties for each in metrics}
+    if "docid" not in rules:
+        return data
+    if "stable" in rules:
+        raise RunError("ties=docid and ties=stable list documents in two orders: measure one of them by ltr evaluate")
+    train, validation, test = (part and part.reordered(part.id_order()) for part in data)
+    assert train is not None
+    return Splits(train, validation, test)
 
 
 def _bounds(data: RankingData, metrics: Sequence[RankingMetric]) -> dict[str, dict[str, float | None]]:

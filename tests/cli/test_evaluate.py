@@ -126,3 +126,17 @@ def test_queries_that_were_held_out_to_validate_on_are_no_training_queries(ltr: 
     assert ltr("train", "data=letor", "data.train=train.txt", "data.holdout=5", *quick, "name=first")[0] == 0
     for split, queries in (("train", 15), ("validation", 5)):
         assert f"{split}: {here}/train.txt, {queries} queries" in ltr("evaluate", "first", f"split={split}")[1]
+
+
+def test_ties_by_document_id_are_the_same_in_training_and_evaluation(ltr: Ltr, at_work: Path) -> None:
+    rows = [f"{int(document == 'a')} qid:{query} 1:1 # docid = {document}\n" for query in "xy" for document in "abc"]
+    (at_work / "tied.txt").write_text("".join(rows))
+    (at_work / "other.txt").write_text("1 qid:x 1:1\n0 qid:x 1:2\n")
+    files = ["data.train=other.txt", "data.validation=tied.txt", "data.test=tied.txt"]
+    status, _, err = ltr("train", "data=letor", *files, "transform=none", "model=linear", "metric=mrr-docid",
+                         "metrics=[mrr]", "loss=mse", "trainer.max_epochs=1", "name=by_id")  # fmt: skip
+    assert status == 0, err
+    info = Run(at_work / "runs" / "by_id").read_info()
+    assert info["validation"]["mrr-docid"] == pytest.approx(1 / 3)  # c, b, a: the relevant one comes last
+    assert info["test"] == pytest.approx(info["test"] | {"mrr-docid": 1 / 3, "mrr": (1 + 1 / 2 + 1 / 3) / 3})
+    assert mean_of(ltr("evaluate", "by_id")[1], "mrr-docid") == 0.3333

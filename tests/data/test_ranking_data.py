@@ -159,3 +159,13 @@ def test_parts_must_fit(data: RankingData, change: dict, message: str) -> None:
     with pytest.raises(DataError) as caught:
         replace(data, **change)
     assert str(caught.value) == message
+
+
+def test_documents_in_descending_order_of_id_stay_in_their_lists() -> None:
+    data = RankingData.from_arrays(
+        [[1], [2], [3], [4]], [1, 0, 0, 2], queries=["q", "q", "q", "p"], document_ids=["a", "10", "9", "z"]
+    )
+    ordered = data.reordered(data.id_order())
+    assert ordered.document_ids == ("a", "9", "10", "z")
+    assert ordered.features[:, 0].tolist() == [1, 3, 2, 4]
+    assert (ordered.relevance.tolist(), ordered.row.tolist()) == ([1, 0, 0, 2], [0, 2, 1, 3])

@@ -82,3 +82,11 @@ def test_a_score_that_is_nan_names_its_query() -> None:
     scores = [2.0, 1.0, 0.0, 0.0, 1.0, float("nan"), float("nan")]
     with pytest.raises(DataError, match=r"arrays, row 5 \(query c\): wanted a score, came nan \(2 in all\)"):
         per_query(scores, LISTS, [parse("mrr")])
+
+
+def test_ties_by_document_id_go_by_the_ids_of_the_data() -> None:
+    # metric-07: score descending, then document id descending as text: here c, b, a
+    data = RankingData.from_arrays(np.zeros((3, 1)), [1, 0, 0], queries="qqq", document_ids=["a", "b", "c"])
+    names = ["mrr-docid", "mrr-stable", "mrr"]
+    found = per_query([0.5, 0.5, 0.5], data, [parse(name) for name in names])
+    assert [each.value[0] for each in found] == pytest.approx([1 / 3, 1, (1 + 1 / 2 + 1 / 3) / 3])
