@@ -385,7 +385,8 @@ def test_the_record_of_a_run_is_its_best_state(fitted: Fitted, summaries: Any, t
     # field report tensorboard-01. https://github.com/Lightning-AI/pytorch-lightning/issues/2971
     run = claim(tmp_path, "recorded", "")
     run.write_config("loss: {_target_: ltr.losses.ApproxMetric}\noptimizer: {lr: 0.02}\nlists: null\n")
-    _, summary = fitted(run)
+    _, summary = fitted(run, trainer={"max_epochs": 8}, optimizer=partial(torch.optim.Adam, lr=1.0))
+    assert summary["best"]["epoch"] < 7, "the best epoch must not be the last one, else this tells nothing"
     found = summaries(run.events / "best")
     assert {tag for tag in found if not tag.startswith("_")} == {
         f"{split}/{name}" for split in ("val", "test") for name in ("ndcg@10", "mrr", "loss")
