@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytorch_lightning as pl
 import torch
+from lightning_fabric.utilities.exceptions import MisconfigurationException
 from torch import nn
 
 import ltr
@@ -119,7 +120,8 @@ def fit(
     try:
         with quiet():
             bar = any(isinstance(each, pl.callbacks.ProgressBar) for each in parts)
-            made = trainer(
+            made = _made(
+                trainer,
                 logger=[MetricsFile(run), events],
                 callbacks=parts,
                 default_root_dir=run.path,
@@ -287,11 +289,29 @@ def _bounds(data: RankingData, metrics: Sequence[RankingMetric]) -> dict[str, di
     return found
 
 
+def _made(trainer: Callable[..., pl.Trainer], **given: Any) -> pl.Trainer:
+    """The Trainer.
+
+    Raises:
+        RunError: it refuses its arguments, or the machine has not what they ask for.
+    """
+    try:
+        return trainer(**given)
+    except (TypeError, ValueError, MisconfigurationException) as error:
+        raise RunError(f"trainer: {' '.join(str(error).split())}") from error
+
+
 def _check_trainer(trainer: pl.Trainer) -> None:
     """Training for no step leaves no state; a strategy that starts this very program again starts a run a process."""
-    for name in ("max_epochs", "max_steps"):
+    for name in ("max_epochs", "max_steps", "val_check_interval", "check_val_every_n_epoch"):
         if getattr(trainer, name) == 0:
-            raise RunError(f"trainer.{name}: wanted at least 1, got 0: nothing would be trained")
+            raise RunError(f"trainer.{name}: wanted more than 0, got 0: nothing would be trained or validated")
+    every, epochs = trainer.check_val_every_n_epoch, trainer.max_epochs
+    if every is not None and epochs is not None and 0 < epochs < every:
+        raise RunError(
+            f"trainer.check_val_every_n_epoch: wanted at most the {epochs} of trainer.max_epochs, got {every}: "
+            "nothing would be validated"
+        )
     launcher = trainer.strategy.launcher
     environment = getattr(trainer.strategy, "cluster_environment", None)
     if launcher is None or type(launcher).__name__ != "_SubprocessScriptLauncher":

@@ -263,11 +263,31 @@ def test_a_metric_that_refuses_lists_without_an_answer(ltr: Ltr, here: Path, wor
     refused_early(ltr, here, ["data=letor", *files, *words], said, wanted=1)
 
 
-def test_no_epochs_are_refused_by_name(ltr: Ltr, here: Path) -> None:
-    status, _, err = ltr("train", *SYNTHETIC, "trainer.max_epochs=0")
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        (
+            "trainer.max_epochs=0",
+            "trainer.max_epochs: wanted more than 0, got 0: nothing would be trained",
+        ),
+        ("trainer.max_steps=0", "trainer.max_steps: wanted more than 0, got 0: nothing would be trained"),
+        ("trainer.check_val_every_n_epoch=99", "trainer.check_val_every_n_epoch: wanted at most the "),
+        ("trainer.accelerator=foo", "trainer: You selected an invalid accelerator name"),
+        ("trainer.strategy=foo", "trainer: You selected an invalid strategy name"),
+    ],
+)
+def test_a_trainer_that_cannot_be_is_refused_in_one_line(ltr: Ltr, here: Path, word: str, message: str) -> None:
+    status, _, err = ltr("train", *SYNTHETIC, word)
     assert status == 1
-    assert "ltr: trainer.max_epochs: wanted at least 1, got 0: nothing would be trained\n" in err
+    assert f"ltr: {message}" in err
+    assert "Traceback" not in err
     assert list(here.glob("runs/*")) == []
+
+
+def test_a_loss_that_is_none_is_refused(ltr: Ltr, here: Path) -> None:
+    status, _, err = ltr("train", *SYNTHETIC, "loss=custom", "loss._target_=torch.nn.Identity")
+    assert status == 2
+    assert "ltr: loss: wanted a ltr.losses.Surrogate, torch.nn.Identity gives a Identity\n" in err
 
 
 def test_a_table_of_gains_without_a_label_of_the_data(ltr: Ltr, here: Path) -> None:
