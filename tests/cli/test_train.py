@@ -96,7 +96,8 @@ def test_two_starts_have_two_folders(ltr: Ltr, here: Path) -> None:
     assert sorted(seeds) == [1, 2]
 
 
-def test_two_starts_at_once_have_two_folders(here: Path) -> None:
+def test_two_starts_at_once_have_two_folders(ltr: Ltr, here: Path) -> None:
+    # field report config-03. https://github.com/hydra-ecosystem/hydra/issues/1607
     program = Path(sysconfig.get_path("scripts"), "ltr")
     started = [subprocess.Popen([program, "train", *SYNTHETIC, f"seed={seed}"], cwd=here) for seed in (1, 2)]
     assert [process.wait(timeout=120) for process in started] == [0, 0]
@@ -106,6 +107,10 @@ def test_two_starts_at_once_have_two_folders(here: Path) -> None:
     for folder, seed in zip(folders, seeds, strict=True):
         assert json.loads((folder / "run.json").read_text())["seed"] == seed
         assert len((folder / "gap.jsonl").read_text().splitlines()) == 1
+        assert len(list(folder.glob("events.out.tfevents.*"))) == 1
+        assert ltr("train", *SYNTHETIC, f"seed={seed}", f"name=alone{seed}")[0] == 0
+        for log in ("metrics.csv", "gap.jsonl"):  # line by line what a training alone writes
+            assert (folder / log).read_text() == (here / "runs" / f"alone{seed}" / log).read_text()
 
 
 def test_a_taken_name_loses_nothing(ltr: Ltr, here: Path) -> None:
