@@ -113,6 +113,19 @@ def test_two_starts_at_once_have_two_folders(ltr: Ltr, here: Path) -> None:
             assert (folder / log).read_text() == (here / "runs" / f"alone{seed}" / log).read_text()
 
 
+def test_the_ddp_preset_makes_one_run(here: Path) -> None:
+    # field report ddp-05, by the shipped preset: it must not start the whole command once for each process
+    program = Path(sysconfig.get_path("scripts"), "ltr")
+    done = subprocess.run(
+        [program, "train", *SYNTHETIC, "trainer=ddp"], cwd=here, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    (folder,) = (here / "runs").iterdir()
+    assert json.loads((folder / "run.json").read_text())["status"] == "finished"
+    assert len(list(folder.glob("events.out.tfevents.*"))) == 1
+    assert len((folder / "gap.jsonl").read_text().splitlines()) == 1
+
+
 def test_a_taken_name_loses_nothing(ltr: Ltr, here: Path) -> None:
     (here / "runs/first").mkdir(parents=True)
     (here / "runs/first/run.json").write_text("{}")
