@@ -12,6 +12,7 @@ __all__ = [
     "__version__",
     "data",
     "discounts",
+    "evaluate",
     "evaluation",
     "gains",
     "gap",
@@ -30,11 +31,14 @@ if TYPE_CHECKING:
     from ltr import data, discounts, evaluation, gains, gap, lists, losses, metrics, models, ranking, runs, testing
     from ltr import training as training
     from ltr.cli.load import load
+    from ltr.evaluation import evaluate
 else:
 
     def __getattr__(name: str) -> object:
         if name == "load":
             return import_module("ltr.cli.load").load
+        if name == "evaluate":
+            return import_module("ltr.evaluation").evaluate
         if name in __all__:
             return import_module(f"ltr.{name}")
         raise AttributeError(f"module 'ltr' has no attribute {name!r}")

@@ -26,7 +26,9 @@ class Gain(Protocol):
 
     def __call__(self, relevance: Tensor) -> Tensor: ...
 
-    def relative(self, relevance: Tensor) -> Tensor: ...  # [B, L] gains over a positive constant per list, at most 1
+    def relative(self, relevance: Tensor, top: Tensor) -> Tensor: ...
+
+    # [B, L] gains over a positive constant per list, at most 1, for labels up to top [B, 1]
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,8 @@ class Exp2:
     def __call__(self, relevance: Tensor) -> Tensor:
         return torch.exp2(relevance) - 1
 
-    def relative(self, relevance: Tensor) -> Tensor:
-        """Gains of a list over 2^max(y): finite for labels of any size."""
-        top = relevance.amax(-1, keepdim=True) if relevance.shape[-1] else relevance
+    def relative(self, relevance: Tensor, top: Tensor) -> Tensor:
+        """Gains over 2^top: finite for labels of any size."""
         return torch.exp2(relevance - top) - torch.exp2(-top)
 
 
@@ -55,8 +56,8 @@ class Linear:
     def __call__(self, relevance: Tensor) -> Tensor:
         return relevance
 
-    def relative(self, relevance: Tensor) -> Tensor:
-        return _over_largest(self(relevance))
+    def relative(self, relevance: Tensor, top: Tensor) -> Tensor:
+        return _over(self(relevance), self(top))
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Binary:
     def __call__(self, relevance: Tensor) -> Tensor:
         return at_least(relevance, self.threshold).to(relevance.dtype)
 
-    def relative(self, relevance: Tensor) -> Tensor:
+    def relative(self, relevance: Tensor, top: Tensor) -> Tensor:
         return self(relevance)
 
 
@@ -115,13 +116,19 @@ class Table:
         table = torch.tensor(self.gains, dtype=dtype, device=relevance.device)
         return table[index.clamp(0, len(self.gains) - 1)]
 
-    def relative(self, relevance: Tensor) -> Tensor:
-        return _over_largest(self(relevance))
+    def relative(self, relevance: Tensor, top: Tensor) -> Tensor:
+        return _over(self(relevance), self(top))
 
 
 def at_least(relevance: Tensor, threshold: float) -> Tensor:
     """Which labels reach the threshold, compared in float32, so that a label of 0.7 reaches 0.7 in any precision."""
-    return relevance.float() >= threshold
+    return relevance >= (lowest(threshold) if relevance.dtype == torch.float64 else threshold)
+
+
+def lowest(threshold: float) -> float:
+    """The lowest number that float32 does not tell apart from the threshold or sees above it."""
+    nearest = np.float32(threshold)
+    return (float(nearest) + float(np.nextafter(nearest, np.float32(-np.inf)))) / 2
 
 
 def number(value: float) -> str:
@@ -129,10 +136,7 @@ def number(value: float) -> str:
     return np.format_float_positional(value, trim="-")
 
 
-def _over_largest(gains: Tensor) -> Tensor:
-    if not gains.shape[-1]:
-        return gains
-    largest = gains.amax(-1, keepdim=True)
+def _over(gains: Tensor, largest: Tensor) -> Tensor:
     return gains / torch.where(largest > 0, largest, 1.0)
 
 

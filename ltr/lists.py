@@ -44,8 +44,9 @@ def check_lists(
         >>> scores.shape, mask.tolist()
         (torch.Size([1, 2]), [[True, True]])
     """
-    scores, relevance = _tensor(scores), _tensor(relevance)
+    scores, relevance = as_tensor(scores), as_tensor(relevance)
     relevance = relevance.to(scores.device)
+    full = mask is None
     mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else torch.as_tensor(mask, device=scores.device)
     if not scores.shape == relevance.shape == mask.shape or scores.dim() not in (1, 2):
         raise ValueError(
@@ -58,12 +59,17 @@ def check_lists(
         scores, relevance, mask = (pad(each, (0, 1)) for each in (scores, relevance, mask))
     mask = mask.bool()
     scores, relevance = _real(scores), _real(relevance)
-    if may_look(scores):
-        _refuse(torch.isnan(relevance) & mask, relevance, "relevance must be a number")
-        _refuse((relevance < 0) & mask, relevance, "relevance must not be negative")
-        if finite_scores:
-            _refuse(torch.isnan(scores) & mask, scores, "scores must be numbers")
-    return scores.masked_fill(~mask, 0.0), relevance.masked_fill(~mask, 0.0), mask
+    if not full:
+        scores, relevance = scores.masked_fill(~mask, 0.0), relevance.masked_fill(~mask, 0.0)
+    if may_look(scores) and scores.numel():
+        if not relevance.min() >= 0:  # NaN is the least of all
+            _refuse(torch.isnan(relevance), relevance, "relevance must be a number")
+            _refuse(relevance < 0, relevance, "relevance must not be negative")
+        if torch.isinf(relevance.max()):
+            _refuse(torch.isinf(relevance), relevance, "relevance must be finite")
+        if finite_scores and torch.isnan(scores.min()):
+            _refuse(torch.isnan(scores), scores, "scores must be numbers")
+    return scores, relevance, mask
 
 
 def may_look(values: Tensor) -> bool:
@@ -71,12 +77,17 @@ def may_look(values: Tensor) -> bool:
     return values.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
+def all_real(mask: Tensor) -> bool:
+    """Is nothing padded, as far as the program may look? Told by NumPy, which stops at the first False."""
+    return may_look(mask) and bool(mask.numpy().all())
+
+
 def exact_dtype(device: torch.device) -> torch.dtype:
     """float64, in which exact metrics are summed; float32 on devices that have no other (Apple's)."""
     return torch.float32 if device.type == "mps" else torch.float64
 
 
-def _tensor(values: Any) -> Tensor:
+def as_tensor(values: Any) -> Tensor:
     """Plain numbers are read in float64, tensors and arrays as they are."""
     return torch.as_tensor(values, dtype=None if hasattr(values, "dtype") else torch.float64)
 

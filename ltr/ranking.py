@@ -1,73 +1,119 @@
-"""Where each document stands, exactly or softly. The only place that sorts, breaks ties or softens."""
+"""Where each document stands, exactly or softly: the only home of ranks, tie blocks and their softening."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
-from ltr.lists import check_lists, exact_dtype
+from ltr.inversions import concordance
+from ltr.lists import all_real, check_lists, exact_dtype, may_look
+from ltr.order import Ties, masked, rank_order, rising, sizes
 
-Ties = Literal["average", "docid", "stable", "worst", "best"]
-TIES: tuple[str, ...] = get_args(Ties)
-
-
-@dataclass(frozen=True)
-class Soft:
-    """What a softened ranking keeps of its scores."""
-
-    scores: Tensor  # [B, L]
-    pairs: Tensor  # [B, L, L] sigmoid((s_j - s_i) / temperature): how much j stands above i; 0 on the diagonal
-    temperature: float
+Curve = Callable[[Tensor], Tensor]  # of ranks
 
 
-@dataclass(frozen=True)
+class Pool:
+    """The labels that a list's R, top grade and ideal order are taken over: of all its judged documents.
+
+    Args:
+        relevance: [B, P] labels >= 0.
+        mask: [B, P] bool, a real document of the pool.
+    """
+
+    def __init__(self, relevance: Tensor, mask: Tensor) -> None:
+        self.relevance, self.mask = relevance, mask
+        self.size = sizes(mask)  # [B, 1]
+        self._falling: Tensor | None = None  # [B, P] the labels times -1 in rising order, then 1 where padded
+
+    @property
+    def falling(self) -> Tensor:
+        if self._falling is None:
+            self._falling = rising(masked(-self.relevance.detach(), self.mask, 1))
+        return self._falling
+
+    @property
+    def top(self) -> Tensor:
+        """[B, 1] the highest label, 0 where there is none."""
+        if not self.relevance.shape[1]:
+            return self.relevance.new_zeros(len(self.relevance), 1)
+        return -self.falling[:, :1].clamp(max=0)
+
+    def ideal(self, k: int | None) -> tuple[Tensor, Tensor]:
+        """[B, k] labels of the first k places of the ideal order, 0 where padded, and which places there are."""
+        labels = -self.falling[:, :k].clamp(max=0)
+        return labels, torch.arange(labels.shape[1], device=labels.device) < self.size
+
+    def count(self, least: float) -> Tensor:
+        """[B, 1] how many labels are at least this, a number above 0."""
+        wanted = torch.full_like(self.falling[:, :1], -least)
+        return torch.searchsorted(self.falling, wanted, right=True)
+
+    def rows(self, index: Tensor) -> Pool:
+        """The pools of some lists (each as often as it is named), without another sort."""
+        labels, places = self.ideal(None)
+        some = Pool(labels[index], places[index])
+        some._falling = self.falling[index]
+        return some
+
+
 class Ranking:
-    """Where each document stands: all that a metric ever sees of the scores."""
+    """Where each document stands: all that a metric ever sees of the scores.
 
-    position: Tensor  # [B, L] 1-based: the first place of the document's tie block; a soft rank when softened
-    block: Tensor  # [B, L] documents in that tie block, 1 without ties
-    mask: Tensor  # [B, L] bool, a real document
-    soft: Soft | None = None
+    The documents may be listed in any order; labels and marks are given to it in the same one.
+    """
 
-    def mean(self, f: Callable[[Tensor], Tensor], k: int | None = None) -> Tensor:
+    untied = False  # is it known that every block has one document?
+
+    def __init__(
+        self,
+        position: Tensor,
+        block: Tensor,
+        mask: Tensor,
+        *,
+        judged: Tensor | None = None,
+        pool: Pool | None = None,
+        size: Tensor | None = None,
+    ) -> None:
+        self.position = position  # [B, L] 1-based: the first place of the document's tie block; a soft rank if soft
+        self.block = block  # [B, L] documents in that tie block, 1 without ties
+        self.mask = mask  # [B, L] bool, a real document that was ranked
+        self.judged = judged  # [B, L] bool, has it a label? None: all have
+        self.size = sizes(mask) if size is None else size  # [B, 1] ranked documents
+        self._pool = pool
+
+    def pool(self, relevance: Tensor) -> Pool:
+        """What R and the ideal order are taken over: the judged documents, of these labels where none else is known."""
+        return self._pool or Pool(relevance, self.mask)
+
+    def mean(self, f: Curve, k: int | None = None) -> Tensor:
         """[B, L] mean of f(rank) over the places that the document may take, 0 beyond k and where padded."""
-        if self.soft:
-            return f(self.position) * self.within(k)
         total = _running(self._table(f, k))
         first = self.position.long() - 1
         return self.mask * (total[first + self.block.long()] - total[first]) / self.block
 
-    def within(self, k: int | None) -> Tensor:
-        """[B, L] how surely the document is among the first k: its block's share, or a sigmoid when softened."""
-        if self.soft:
-            return _soft_within(self.soft, self.mask, k)
+    def within(self, k: int | Tensor | None) -> Tensor:
+        """[B, L] how surely the document is among the first k ([B, 1] for each list its own): its block's share."""
         if k is None:
             return self.mask.to(self.position.dtype)
         return self.mask * ((k + 1 - self.position) / self.block).clamp(0, 1)
 
     def counts(self, weight: Tensor) -> tuple[Tensor, Tensor]:
         """[B, L] twice: the summed weight [B, L] of the documents above, and of the others in the same tie block."""
-        if self.soft:
-            return (self.soft.pairs * weight[:, None, :]).sum(-1), torch.zeros_like(weight)
         first = self.position.long() - 1
         weight = torch.where(self.mask, weight, 0)
         blocks = torch.zeros_like(weight).scatter_add(1, first, weight)
         above = blocks.cumsum(1) - blocks
         return above.gather(1, first), blocks.gather(1, first) - weight
 
-    def first(self, marked: Tensor, f: Callable[[Tensor], Tensor], k: int | None = None) -> Tensor:
+    def first(self, marked: Tensor, f: Curve, k: int | None = None) -> Tensor:
         """[B] expected f(rank) of the highest of the marked [B, L] documents, 0 beyond k or where none is marked.
 
         In a block of m documents of which r are marked, the first one stands at its place t (from 0) with
         probability r / (m - t) * product over u < t of (m - u - r) / (m - u).
         """
         marked = marked & self.mask
-        if self.soft:
-            return torch.where(marked, self.mean(f, k), 0).amax(1)
         top, which = torch.where(marked, self.position, torch.inf).min(1, keepdim=True)
         found = torch.isfinite(top)
         top = torch.where(found, top, 1)
@@ -81,7 +127,7 @@ class Ranking:
         value = table[(top - 1 + place).long()] * reached * relevant / left * (place < block)
         return torch.where(found[:, 0], value.sum(1), 0)
 
-    def spread(self, f: Callable[[Tensor], Tensor], k: int | None = None) -> Tensor:
+    def spread(self, f: Curve, k: int | None = None) -> Tensor:
         """[B, L] mean of |f(a) - f(b)| over two distinct places a, b of the document's tie block, 0 without ties."""
         table = self._table(f, k)
         rank = torch.arange(1, len(table) + 1, device=table.device, dtype=table.dtype)
@@ -92,24 +138,129 @@ class Ranking:
         pairs = (self.block * (self.block - 1)).clamp(min=1)
         return self.mask * (2 * ((self.block - 1) * values - 2 * moments) / pairs).clamp(min=0)
 
+    def concordance(self, relevance: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """[B] three times: pairs of documents of different labels that stand right, wrong, and in one tie block."""
+        return concordance(self.position, relevance, self.mask)
+
+    def order(self) -> Tensor:
+        """[B, L] the documents from the top down, tied ones by index, padded ones last."""
+        place = torch.where(self.mask, self.position, torch.inf)
+        if may_look(place) and (place[:, 1:] >= place[:, :-1]).all():
+            return torch.arange(place.shape[1]).expand(place.shape)
+        return place.argsort(dim=1, stable=True)
+
     def by_index(self) -> Ranking:
         """The same ranking with ties broken by document index, the first one on top."""
-        order = torch.where(self.mask, self.position, torch.inf).argsort(dim=1, stable=True)
+        order = self.order()
         place = torch.arange(1, order.shape[1] + 1, device=order.device).expand_as(order)
         position = torch.empty_like(order).scatter_(1, order, place).to(self.position.dtype)
-        return Ranking(torch.where(self.mask, position, 1), torch.ones_like(self.block), self.mask)
+        position = torch.where(self.mask, position, 1)
+        return Ranking(position, torch.ones_like(self.block), self.mask, judged=self.judged, pool=self._pool)
 
-    def _table(self, f: Callable[[Tensor], Tensor], k: int | None) -> Tensor:
+    def _table(self, f: Curve, k: int | None) -> Tensor:
         """[L] f at ranks 1 to L, 0 beyond k."""
         length = self.position.shape[1]
         rank = torch.arange(1, length + 1, device=self.position.device, dtype=self.position.dtype)
         return f(rank) if k is None else f(rank) * (rank <= k)
 
 
+class RankOrder(Ranking):
+    """Documents listed in the order of their ranks, no two of which are tied: place r of a row is rank r.
+
+    Args:
+        mask: [B, K] bool; a row's documents come first, what is padded after them.
+        size: [B, 1] ranked documents, where the rows are cut; counted when None.
+    """
+
+    untied = True
+
+    def __init__(
+        self, mask: Tensor, *, judged: Tensor | None = None, pool: Pool | None = None, size: Tensor | None = None
+    ) -> None:
+        rank = torch.arange(1, mask.shape[1] + 1, device=mask.device, dtype=exact_dtype(mask.device))
+        place, block = rank.expand(mask.shape), rank.new_ones(1).expand(mask.shape)
+        super().__init__(place, block, mask, judged=judged, pool=pool, size=size)
+        self.full = all_real(mask)  # then nothing needs to be masked
+
+    def cut(self, k: int | None) -> RankOrder:
+        """The first k places alone."""
+        if k is None or k >= self.mask.shape[1]:
+            return self
+        judged = None if self.judged is None else self.judged[:, :k]
+        return RankOrder(self.mask[:, :k], judged=judged, pool=self._pool, size=self.size)
+
+    def mean(self, f: Curve, k: int | None = None) -> Tensor:
+        table = self._table(f, k)
+        return table.expand(self.mask.shape) if self.full else self.mask * table
+
+    def within(self, k: int | Tensor | None) -> Tensor:
+        inside = self.mask if k is None else self.mask & (self.position <= k)
+        return inside.to(self.position.dtype)
+
+    def counts(self, weight: Tensor) -> tuple[Tensor, Tensor]:
+        weight = weight if self.full else self.mask * weight
+        return weight.cumsum(1) - weight, weight.new_zeros(1).expand(weight.shape)
+
+    def first(self, marked: Tensor, f: Curve, k: int | None = None) -> Tensor:
+        marked = marked if self.full else marked & self.mask
+        if may_look(marked):
+            place = torch.from_numpy(marked.numpy().argmax(1))
+        else:
+            place = marked.to(torch.int8).argmax(1)
+        return self._table(f, k)[place] * marked.gather(1, place[:, None])[:, 0]
+
+    def concordance(self, relevance: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        return concordance(None, relevance, self.mask)
+
+
+class SoftRanking(Ranking):
+    """Soft ranks of scores that keep their graph; made by ``soft_ranking``."""
+
+    untied = True
+
+    def __init__(self, scores: Tensor, mask: Tensor, temperature: float) -> None:
+        both = mask[:, :, None] & mask[:, None, :]
+        both = both & ~torch.eye(scores.shape[1], dtype=torch.bool, device=scores.device)
+        self.scores, self.temperature = scores, temperature
+        # [B, L, L] how much j stands above i; 0 on the diagonal
+        self.pairs = torch.sigmoid((scores[:, None, :] - scores[:, :, None]) / temperature) * both
+        super().__init__(1 + self.pairs.sum(-1), torch.ones_like(scores), mask)
+
+    def mean(self, f: Curve, k: int | None = None) -> Tensor:
+        return f(self.position) * self.within(k)
+
+    def within(self, k: int | Tensor | None) -> Tensor:
+        """A sigmoid of the score's distance to the middle between the k-th score and the next.
+
+        NOTE[DIFF] Rax holds that middle constant; here it has its gradient (docs/decisions/0004).
+        """
+        length = self.scores.shape[1]
+        if k is None or (isinstance(k, int) and k >= length):
+            return self.mask + 0 * self.scores  # all are in, whatever the scores, and the graph lives
+        last = torch.as_tensor(k, device=self.scores.device).expand(len(self.scores), 1).long()
+        beyond = self.mask.sum(1, keepdim=True) > last
+        ordered = self.scores.masked_fill(~self.mask, -torch.inf).sort(dim=1, descending=True, stable=True).values
+        around = torch.cat([last - 1, last], 1).clamp(0, length - 1)
+        middle = torch.where(beyond, ordered.gather(1, around), 0).mean(1, keepdim=True)
+        inside = torch.sigmoid((self.scores - middle) / self.temperature)
+        return self.mask * torch.where(beyond, inside, 1)
+
+    def counts(self, weight: Tensor) -> tuple[Tensor, Tensor]:
+        return (self.pairs * weight[:, None, :]).sum(-1), torch.zeros_like(weight)
+
+    def first(self, marked: Tensor, f: Curve, k: int | None = None) -> Tensor:
+        return torch.where(marked & self.mask, self.mean(f, k), 0).amax(1)
+
+    def concordance(self, relevance: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        lower = relevance[:, :, None] < relevance[:, None, :]  # [B, L, L] than that of j
+        right, wrong = ((self.pairs * each).sum((1, 2)) for each in (lower, lower.mT))
+        return right, wrong, torch.zeros_like(right)
+
+
 def exact_ranking(
     scores: Tensor, mask: Tensor | None = None, ties: Ties = "average", *, relevance: Tensor | None = None
 ) -> Ranking:
-    """Rank documents by descending score.
+    """Rank documents by descending score; they stay listed as they are.
 
     Args:
         scores: [B, L], any real unit; compared as given.
@@ -125,36 +276,32 @@ def exact_ranking(
         >>> exact_ranking(torch.tensor([[0.2, 0.9, 0.2]])).position.tolist()
         [[2.0, 1.0, 2.0]]
     """
-    if ties not in TIES:
-        raise ValueError(f"ties must be one of {', '.join(TIES)}; got {ties!r}")
     mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask
-    key = scores.detach().masked_fill(~mask, -torch.inf)
-    if ties in ("worst", "best"):
-        if relevance is None:
-            raise ValueError(f"ties={ties!r} orders tied documents by relevance, and none was given")
-        by_label = relevance.argsort(dim=1, descending=ties == "best", stable=True)
-        order = by_label.gather(1, key.gather(1, by_label).argsort(dim=1, descending=True, stable=True))
-    else:
-        order = key.argsort(dim=1, descending=True, stable=True)
-    dtype = exact_dtype(scores.device)
-    real = mask.gather(1, order).long()
-    seen = real.cumsum(1)  # real documents up to and including this place; pads sort among scores of -inf
-    if ties != "average":
-        first, size = seen.clamp(min=1), torch.ones_like(seen)
-    else:
-        value = key.gather(1, order)
-        change = value[:, 1:] != value[:, :-1]
-        edge = torch.ones_like(mask[:, :1])
-        before = torch.where(torch.cat([edge, change], 1), seen - real, 0).cummax(1).values
-        after = torch.where(torch.cat([change, edge], 1), seen, seen.shape[1]).flip(1).cummin(1).values.flip(1)
-        first, size = before + 1, (after - before).clamp(min=1)
-    first = torch.where(real.bool(), first, 1)
-    size = torch.where(real.bool(), size, 1)
-    empty = torch.empty_like(order)
-    return Ranking(empty.scatter(1, order, first).to(dtype), empty.scatter(1, order, size).to(dtype), mask)
+    order, equal = rank_order(scores, mask, ties, relevance)
+    listed = in_order(equal, mask.gather(1, order)) if ties == "average" else RankOrder(mask.gather(1, order))
+    empty = torch.ones_like(listed.position)
+    position, block = (empty.scatter(1, order, each) for each in (listed.position, listed.block))
+    return Ranking(torch.where(mask, position, 1), torch.where(mask, block, 1), mask)
 
 
-def soft_ranking(scores: Tensor, mask: Tensor | None, temperature: float) -> Ranking:
+def in_order(equal: Tensor, mask: Tensor, *, judged: Tensor | None = None, pool: Pool | None = None) -> Ranking:
+    """The ranking of documents that are listed in rank order, some of them tied.
+
+    Args:
+        equal: [B, L - 1] bool, has the next place the same score?
+        mask: [B, L] bool, in rank order: real documents first.
+        judged, pool: as ``Ranking`` takes them, judged in rank order.
+    """
+    length = mask.shape[1]
+    edge = torch.ones_like(mask[:, :1])
+    place = torch.arange(length, device=mask.device)
+    first = torch.where(torch.cat([edge, ~equal], 1), place, 0).cummax(1).values
+    last = torch.where(torch.cat([~equal, edge], 1), place, length).flip(1).cummin(1).values.flip(1)
+    dtype = exact_dtype(mask.device)
+    return Ranking((first + 1).to(dtype), (last - first + 1).to(dtype), mask, judged=judged, pool=pool)
+
+
+def soft_ranking(scores: Tensor, mask: Tensor | None, temperature: float) -> SoftRanking:
     """Soft ranks: rank_i = 1 + sum over j != i of sigmoid((s_j - s_i) / temperature). O(L^2) memory a list.
 
     Source: Qin, Liu, Li (2010), A general approximation framework for direct optimization of information
@@ -170,24 +317,7 @@ def soft_ranking(scores: Tensor, mask: Tensor | None, temperature: float) -> Ran
         [[2.0, 1.0]]
     """
     scores, _, mask = check_lists(scores, torch.zeros_like(scores), mask)
-    both = mask[:, :, None] & mask[:, None, :]
-    both = both & ~torch.eye(scores.shape[1], dtype=torch.bool, device=scores.device)
-    pairs = torch.sigmoid((scores[:, None, :] - scores[:, :, None]) / temperature) * both  # [B, L, L]
-    return Ranking(1 + pairs.sum(-1), torch.ones_like(scores), mask, Soft(scores, pairs, temperature))
-
-
-def _soft_within(soft: Soft, mask: Tensor, k: int | None) -> Tensor:
-    """Sigmoid of the score's distance to the middle between the k-th score and the next.
-
-    NOTE[DIFF] Rax holds that middle constant; here it has its gradient (docs/decisions/0004).
-    """
-    if k is None or k >= soft.scores.shape[1]:
-        return mask + 0 * soft.scores  # all are in, whatever the scores, and the graph lives
-    beyond = mask.sum(1, keepdim=True) > k
-    ordered = soft.scores.masked_fill(~mask, -torch.inf).sort(dim=1, descending=True, stable=True).values
-    middle = torch.where(beyond, ordered[:, k - 1 : k + 1], 0).mean(1, keepdim=True)
-    inside = torch.sigmoid((soft.scores - middle) / soft.temperature)
-    return mask * torch.where(beyond, inside, 1)
+    return SoftRanking(scores, mask, temperature)
 
 
 def _running(table: Tensor) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import permutations, product
 
 import torch
@@ -11,7 +12,8 @@ from torch.autograd.gradcheck import GradcheckError, gradcheck
 
 from ltr.losses import Surrogate
 from ltr.metrics import RankingMetric
-from ltr.ranking import exact_ranking
+from ltr.order import rank_order
+from ltr.ranking import Pool, RankOrder, exact_ranking
 
 Lists = tuple[Tensor, Tensor, Tensor]  # scores, relevance, mask
 
@@ -56,10 +58,13 @@ def check_metric(metric: RankingMetric, *, labels: tuple[float, ...] = (0, 1, 2,
     """Hold a metric to the contract; returns the names of the checks that it passed.
 
     One value per list, in [0, 1] where ``bounded``; unchanged by padding, document order, and a shift or positive
-    scaling of the scores; with averaged ties, the mean over all orders of the tied documents; floor and ceiling are
-    the mean and the best over all orders; ``swap_deltas`` is the metric after the swap minus before, and does not
-    vanish for equal scores; lists without an answer are 0; NaN scores are refused, infinite ones are not; labels of
-    any number type give the same.
+    scaling of the scores; the same of the first k places alone where ``windowed``; with averaged ties, the mean over
+    all orders of the tied documents, unjudged and unreturned ones among them or not; floor and ceiling are the mean
+    and the best (the smallest where smaller is better) over all orders; ``swap_deltas`` is the metric after the swap
+    minus before, and does not vanish for equal scores; lists without an answer are 0; NaN scores are refused,
+    infinite ones are not; labels of any number type give the same; documents that were neither returned nor judged
+    are padding, those that were not returned are so too where not ``pooled``, and unjudged ones leave a condensed
+    list; a cutoff is refused where not ``cuts``, and forgotten by ``uncut``.
 
     Args:
         metric: the one to check.
@@ -72,7 +77,7 @@ def check_metric(metric: RankingMetric, *, labels: tuple[float, ...] = (0, 1, 2,
     Example:
         >>> from ltr.metrics import NDCG
         >>> len(check_metric(NDCG(k=3)))
-        11
+        14
     """
     generator = torch.Generator().manual_seed(seed)
     passed = []
@@ -185,6 +190,7 @@ def _below(surrogate: Surrogate, aim: RankingMetric, scores: Tensor, relevance: 
 
 def _metric_checks(metric: RankingMetric, labels: tuple[float, ...], generator: torch.Generator) -> Checks:
     scores, relevance, mask = _lists(generator, labels, lists=8, longest=6)
+    roles = [torch.rand(scores.shape, generator=generator) < 0.7 for _ in ("retrieved", "judged")]
     value = metric(scores, relevance, mask)
 
     def shape() -> None:
@@ -203,20 +209,32 @@ def _metric_checks(metric: RankingMetric, labels: tuple[float, ...], generator: 
     def scale() -> None:
         _same(metric(scores * 4 - 8, relevance, mask), value)
 
-    def ties() -> None:
-        if metric.ties != "average":
+    def window() -> None:
+        if not (metric.windowed and metric.cuts):
             return
-        rounded = scores.round()
-        for s, y, real in zip(rounded, relevance, mask, strict=True):
+        order, _ = rank_order(scores, mask)
+        labels = relevance.gather(1, order)
+        ranking = RankOrder(mask.gather(1, order), pool=Pool(relevance, mask))
+        for k in (1, 2, 3):
+            cut = replace(metric, k=k)
+            first = ranking.cut(k)
+            _same(cut.of(first, labels[:, :k]), cut.of(ranking, labels))
+            assert torch.equal(cut.answered(first, labels[:, :k]), cut.answered(ranking, labels)), f"answered at k={k}"
+
+    def ties() -> None:
+        if metric.ties != "average" or metric.own_ties:
+            return
+        for s, y, r, j, real in zip(scores.round(), relevance, *roles, mask, strict=True):
             s, y = s[real], y[real]
             orders = [order for order in _orders(len(s)) if bool((s[order][:-1] >= s[order][1:]).all())]
-            _same(metric(s, y), _over_orders(metric, y, orders).mean()[None])
+            for given in ({}, {"retrieved": r[real], "judged": j[real]}):
+                _same(metric(s, y, **given), _over_orders(metric, y, orders, **given).mean()[None])
 
     def bounds() -> None:
         for y in relevance[:4]:
             every = _over_orders(metric, y, _orders(len(y)))
             _same(metric.floor(y), every.mean()[None])
-            _same(metric.ceiling(y), every.max()[None])
+            _same(metric.ceiling(y), (every.max() if metric.larger_is_better else every.min())[None])
 
     def swaps() -> None:
         ranking = exact_ranking(scores, mask)
@@ -238,8 +256,9 @@ def _metric_checks(metric: RankingMetric, labels: tuple[float, ...], generator: 
 
     def undefined() -> None:
         nothing = torch.zeros(1, 3)
-        assert not metric.defined(nothing).any(), "a list with nothing relevant has an answer"
-        assert metric(nothing, nothing).item() == 0, "a list without an answer is not 0"
+        real = metric.document_gain(nothing) <= 0  # no document where a label of 0 is worth something
+        assert not metric.defined(nothing, real).any(), "a list with nothing relevant has an answer"
+        assert metric(nothing, nothing, real).item() == 0, "a list without an answer is not 0"
 
     def odd_scores() -> None:
         try:
@@ -254,10 +273,38 @@ def _metric_checks(metric: RankingMetric, labels: tuple[float, ...], generator: 
         for dtype in (torch.int32, torch.int64, torch.float32, torch.float64):
             _same(metric([0.1, 0.4, 0.3, 0.2], y.to(dtype)), metric([0.1, 0.4, 0.3, 0.2], y))
 
+    def parts() -> None:
+        retrieved, judged = roles
+        found = metric(scores, relevance, mask, retrieved=retrieved, judged=judged)
+        wrong, strange = scores.masked_fill(~retrieved, 9.0), relevance.masked_fill(~judged, max(labels))
+        _same(metric(wrong, strange, mask, retrieved=retrieved, judged=judged), found)
+        shuffle = torch.rand(scores.shape, generator=generator).argsort(1)
+        s, y, m, r, j = (each.gather(1, shuffle) for each in (scores, relevance, mask, retrieved, judged))
+        if metric.ties == "average":
+            _same(metric(s, y, m, retrieved=r, judged=j), found)
+        known = mask & (retrieved | judged)
+        _same(metric(scores, relevance, known, retrieved=retrieved, judged=judged), found)
+        if not metric.pooled or metric.ideal == "retrieved":
+            _same(metric(scores, relevance, mask & retrieved, judged=judged), found)
+        if metric.unjudged == "ignored":
+            _same(metric(scores, relevance, mask & judged, retrieved=retrieved), found)
+
+    def cutoff() -> None:
+        if metric.cuts:
+            assert replace(metric, k=1).name.endswith("@1"), "the name does not tell the cutoff"
+            assert metric.uncut() in (metric, replace(metric, k=None)), f"uncut gives {metric.uncut()}"
+            return
+        try:
+            replace(metric, k=1)
+        except ValueError:
+            return
+        raise AssertionError("a cutoff was not refused")
+
     yield "one value a list", shape
     yield "padding changes nothing", padding
     yield "document order changes nothing", order
     yield "shift and scale change nothing", scale
+    yield "the first k places are enough", window
     yield "ties are averaged over their orders", ties
     yield "floor and ceiling", bounds
     yield "swap deltas are what a swap does", swaps
@@ -265,6 +312,8 @@ def _metric_checks(metric: RankingMetric, labels: tuple[float, ...], generator: 
     yield "nothing relevant, no answer", undefined
     yield "NaN is refused, infinity is not", odd_scores
     yield "any number type", number_types
+    yield "documents that were not returned or not judged", parts
+    yield "a cutoff is taken or refused", cutoff
 
 
 def _lists(generator: torch.Generator, labels: tuple[float, ...], *, lists: int, longest: int) -> Lists:
@@ -288,10 +337,11 @@ def _orders(length: int) -> list[Tensor]:
     return [torch.tensor(order) for order in permutations(range(length))]
 
 
-def _over_orders(metric: RankingMetric, relevance: Tensor, orders: list[Tensor]) -> Tensor:
+def _over_orders(metric: RankingMetric, relevance: Tensor, orders: list[Tensor], **roles: Tensor) -> Tensor:
     """[orders] the metric with the documents in each of the given orders."""
-    ordered = torch.stack([relevance[order] for order in orders])
-    return metric(torch.arange(ordered.shape[1], 0, -1).expand(ordered.shape).double(), ordered)
+    ordered, *flags = (torch.stack([each[order] for order in orders]) for each in (relevance, *roles.values()))
+    down = torch.arange(ordered.shape[1], 0, -1).expand(ordered.shape).double()
+    return metric(down, ordered, **dict(zip(roles, flags, strict=True)))
 
 
 def _finite(surrogate: Surrogate, scores: Tensor, relevance: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

@@ -35,7 +35,7 @@ def test_fractional_labels_are_used_as_they_are() -> None:
 
 @pytest.mark.parametrize("gain", GAINS, ids=str)
 def test_relative_gains_are_the_gains_over_a_constant_of_the_list(gain: Gain) -> None:
-    relative = gain.relative(LABELS)
+    relative = gain.relative(LABELS, LABELS.amax(1, keepdim=True))
     assert relative.max() <= 1
     assert torch.allclose(relative * gain(LABELS).max(), gain(LABELS) * relative.max())
 
@@ -43,14 +43,16 @@ def test_relative_gains_are_the_gains_over_a_constant_of_the_list(gain: Gain) ->
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("top", [100.0, 2000.0])
 def test_large_labels_do_not_overflow(top: float, dtype: torch.dtype) -> None:
-    relative = Exp2().relative(torch.tensor([[top, top - 1, 1.0, 0.0]], dtype=dtype))
+    relative = Exp2().relative(
+        torch.tensor([[top, top - 1, 1.0, 0.0]], dtype=dtype), torch.tensor([[top]], dtype=dtype)
+    )
     assert relative[0].tolist() == pytest.approx([1, 0.5, 0, 0], abs=1e-12)
 
 
 @pytest.mark.parametrize("gain", GAINS, ids=str)
 def test_lists_of_zeros_and_of_nothing_are_worth_nothing(gain: Gain) -> None:
-    assert gain.relative(torch.zeros(2, 3)).abs().sum() == 0
-    assert gain.relative(torch.zeros(2, 0)).shape == (2, 0)
+    assert gain.relative(torch.zeros(2, 3), torch.zeros(2, 1)).abs().sum() == 0
+    assert gain.relative(torch.zeros(2, 0), torch.zeros(2, 1)).shape == (2, 0)
 
 
 @pytest.mark.parametrize(

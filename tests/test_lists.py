@@ -80,6 +80,7 @@ def test_nan_scores_pass_where_they_are_not_refused() -> None:
             "got [1, 1, 1], [1, 1, 1] and [1, 1, 1]",
         ),
         (([0.1, 0.2], [0, -1]), "relevance must not be negative: list 0, document 1 has -1"),
+        (([0.1, 0.2], [0, float("inf")]), "relevance must be finite: list 0, document 1 has inf"),
         (
             ([[0.1, 0.2], [0.3, 0.4]], [[1, 0], [-1.5, -0.5]]),
             "relevance must not be negative: list 1, document 0 has -1.5, and 1 more",

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from ltr.discounts import Log2, Reciprocal
-from ltr.ranking import exact_ranking, soft_ranking
+from ltr.order import rank_order
+from ltr.ranking import Pool, Ranking, RankOrder, exact_ranking, in_order, soft_ranking
 
 LENGTH = 4
 EVERY = torch.tensor(list(product([0.0, 1.0, 2.0], repeat=LENGTH)), dtype=torch.float64)  # [81, 4] all tie patterns
@@ -157,3 +158,77 @@ def test_soft_becomes_hard() -> None:
 
 def test_tied_scores_have_the_middle_rank_when_softened() -> None:
     assert soft_ranking(torch.zeros(1, 5), None, 0.1).position.tolist() == [[3.0] * 5]
+
+
+INF = float("inf")
+MIXED = torch.tensor([[2.0, -INF, 2.0, 9.0, INF], [1.0, 1.0, 9.0, 1.0, 0.0], [9.0, 9.0, 9.0, 9.0, 9.0]]).double()
+REAL = torch.tensor([[True, True, True, False, True], [True, True, False, True, True], [False] * 5])
+GRADES = torch.tensor([[1.0, 0.0, 3.0, 9.0, 2.0], [0.0, 2.0, 9.0, 1.0, 1.0], [9.0] * 5]).double()
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_average_keeps_blocks_together(seen: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not seen:
+        for room in ("lists", "order", "ranking"):
+            monkeypatch.setattr(f"ltr.{room}.may_look", lambda values: False)
+    order, equal = rank_order(MIXED, REAL)
+    listed = in_order(equal, REAL.gather(1, order))
+    exact = exact_ranking(MIXED, REAL)
+    assert exact.position[REAL].tolist() == [2, 4, 2, 1, 1, 1, 1, 4]
+    for name in ("position", "block"):
+        assert torch.equal(getattr(listed, name)[listed.mask], getattr(exact, name).gather(1, order)[listed.mask])
+    assert listed.size.tolist() == exact.size.tolist() == [[4], [4], [0]]
+
+
+@pytest.mark.parametrize("k", [None, 1, 2, 3, 9])
+def test_the_fast_path_is_the_general_one(k: int | None) -> None:
+    """Documents in rank order without ties: every question has the answer of a ranking that is listed in any order."""
+    torch.manual_seed(0)
+    mask = torch.arange(6) < torch.tensor([[6], [4], [0]])
+    listed = RankOrder(mask)
+    general = Ranking(listed.position, torch.ones(3, 6, dtype=torch.float64), mask)
+    weight, marked = torch.rand(3, 6, dtype=torch.float64), torch.rand(3, 6) < 0.3
+    assert torch.allclose(listed.mean(Log2(), k), general.mean(Log2(), k))
+    assert torch.allclose(listed.within(k), general.within(k))
+    assert torch.allclose(listed.first(marked, Reciprocal(), k), general.first(marked, Reciprocal(), k))
+    assert torch.equal(listed.order(), general.order())
+    assert torch.allclose(listed.spread(Log2(), k), general.spread(Log2(), k))
+    for one, other in zip(listed.counts(weight), general.counts(weight), strict=True):
+        assert torch.allclose(one * mask, other * mask)
+    for one, other in zip(listed.concordance(weight), general.concordance(weight), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_a_cut_ranking_is_its_first_places_and_still_knows_how_many_there_were() -> None:
+    pool = Pool(GRADES, REAL)
+    listed = RankOrder(REAL.sort(dim=1, descending=True).values, judged=GRADES > 0, pool=pool)
+    cut = listed.cut(2)
+    assert cut.mask.tolist() == [[True, True], [True, True], [False, False]]
+    assert cut.position.tolist() == [[1, 2]] * 3
+    assert cut.size.tolist() == [[4], [4], [0]]
+    assert cut.judged is not None
+    assert cut.judged.tolist() == (GRADES[:, :2] > 0).tolist()
+    assert cut.pool(GRADES[:, :2]) is pool
+    assert listed.cut(None) is listed.cut(5) is listed
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_a_pool_gives_its_ideal_order_from_one_sort(seen: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not seen:
+        for room in ("lists", "order", "ranking"):
+            monkeypatch.setattr(f"ltr.{room}.may_look", lambda values: False)
+    pool = Pool(GRADES, REAL)
+    assert pool.size.tolist() == [[4], [4], [0]]
+    assert pool.top.tolist() == [[3], [2], [0]]
+    assert pool.ideal(3)[0].tolist() == [[3, 2, 1], [2, 1, 1], [0, 0, 0]]
+    assert pool.ideal(None)[0].tolist() == [[3, 2, 1, 0, 0], [2, 1, 1, 0, 0], [0] * 5]
+    assert pool.ideal(None)[1].tolist() == [[True] * 4 + [False], [True] * 4 + [False], [False] * 5]
+    assert [pool.count(least).tolist() for least in (1, 2, 3.5)] == [[[3], [3], [0]], [[2], [1], [0]], [[0], [0], [0]]]
+    some = pool.rows(torch.tensor([1, 1, 0]))
+    assert some.top.tolist() == [[2], [2], [3]]
+    assert some.ideal(2)[0].tolist() == [[2, 1], [2, 1], [3, 2]]
+    assert Pool(GRADES[:, :0], REAL[:, :0]).top.tolist() == [[0], [0], [0]]
+
+
+def test_a_ranking_without_a_pool_takes_its_own_documents() -> None:
+    assert exact_ranking(MIXED, REAL).pool(GRADES).top.tolist() == [[3], [2], [0]]

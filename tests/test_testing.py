@@ -1,6 +1,7 @@
 """ltr/testing.py: each planted fault is named by the right check."""
 
 import re
+from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -10,7 +11,7 @@ from torch.nn.functional import logsigmoid
 
 from ltr.losses import MSE, ApproxMetric, LambdaRank, ListNet, RankNet, Softmax, Surrogate
 from ltr.losses.softmax import log_softmax
-from ltr.metrics import NDCG, RR, RankingMetric, Recall
+from ltr.metrics import ARP, NDCG, RR, Answer, Measured, RankingMetric, Recall, RPrecision
 from ltr.ranking import Ranking, soft_ranking
 from ltr.testing import check_metric, check_surrogate
 
@@ -212,18 +213,20 @@ class CountsPadding(NDCG):
 
 
 class PrefersTheFirst(NDCG):
-    """Takes a little off where the document that is listed first does not stand on top."""
+    """Takes a little off where the document that is listed first does not have the highest score."""
 
-    def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        first = ranking.position.gather(1, ranking.mask.int().argmax(1, keepdim=True))[:, 0]
-        return super().of(ranking, relevance) * (1 - 0.1 * (first > 1))
+    def measured(self, given: Answer) -> Measured:
+        value, defined = super().measured(given)
+        best = torch.where(given.mask, given.scores, -torch.inf).argmax(1)
+        return Measured(value * (1 - 0.1 * (best > given.mask.int().argmax(1))), defined)
 
 
 class Optimistic(NDCG):
     """All documents of a tie block stand at its first place."""
 
     def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        return super().of(Ranking(ranking.position, torch.ones_like(ranking.block), ranking.mask), relevance)
+        single = torch.ones_like(ranking.block)
+        return super().of(Ranking(ranking.position, single, ranking.mask, pool=ranking.pool(relevance)), relevance)
 
 
 class TooLarge(NDCG):
@@ -247,28 +250,69 @@ class AlwaysOne(Recall):
 
 
 class SeesTheScale(NDCG):
-    def _exact(self, scores: Tensor, relevance: Tensor, mask: Tensor) -> Tensor:
-        return super()._exact(scores.clamp(min=-1), relevance, mask)
+    def measured(self, given: Answer) -> Measured:
+        return super().measured(given._replace(scores=given.scores.clamp(min=-1)))
 
 
 class HasAlwaysAnAnswer(NDCG):
-    def defined(self, relevance: Tensor, mask: Tensor | None = None) -> Tensor:
+    def answered(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         return torch.ones(len(relevance), dtype=torch.bool)
 
 
 class TakesNaN(NDCG):
-    def __call__(self, scores: object, relevance: object, mask: object = None) -> Tensor:
-        return super().__call__(
-            torch.nan_to_num(torch.as_tensor(scores), nan=0.0, posinf=9, neginf=-9), relevance, mask
-        )
+    def __call__(self, scores: object, relevance: object, mask: object = None, **roles: object) -> Tensor:
+        scores = torch.nan_to_num(torch.as_tensor(scores), nan=0.0, posinf=9, neginf=-9)
+        return super().__call__(scores, relevance, mask, **roles)
 
 
 class WholeLabels(NDCG):
     """Halves labels that come as integers."""
 
-    def __call__(self, scores: object, relevance: object, mask: object = None) -> Tensor:
+    def __call__(self, scores: object, relevance: object, mask: object = None, **roles: object) -> Tensor:
         labels = torch.as_tensor(relevance)
-        return super().__call__(scores, labels if labels.is_floating_point() else labels // 2, mask)
+        return super().__call__(scores, labels if labels.is_floating_point() else labels // 2, mask, **roles)
+
+
+class LooksBelow(NDCG):
+    """Takes a little off where there is something below the window."""
+
+    def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        below = ranking.mask & (ranking.position > (self.k or ranking.mask.shape[1]))
+        return super().of(ranking, relevance) * (1 - 0.1 * below.any(1))
+
+
+class AnsweredInTheWindow(RR):
+    """A list has an answer where something relevant stands in the window."""
+
+    def answered(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        return super().answered(ranking, relevance) & self.relevant(ranking, relevance).any(1)
+
+
+class LargerIsBetter(ARP):
+    larger_is_better = True
+
+
+class SeesTheMissed(ARP):
+    """Says that it looks at ranked documents alone, and counts those that were not returned."""
+
+    def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        missed = ranking.pool(relevance).size[:, 0] - (ranking.mask & (relevance >= 0)).sum(1)
+        return super().of(ranking, relevance) + missed.clamp(min=0)
+
+
+class ReadsUnjudgedLabels(Recall):
+    def measured(self, given: Answer) -> Measured:
+        return super().measured(given._replace(judged=None))
+
+
+class TakesAnyCutoff(RPrecision):
+    def __post_init__(self) -> None:
+        pass
+
+
+class KeepsItsCutoff(RR):
+    def uncut(self) -> RR:
+        return replace(self, k=1)
 
 
 METRIC_FAULTS: list[tuple[RankingMetric, str]] = [
@@ -287,6 +331,13 @@ METRIC_FAULTS: list[tuple[RankingMetric, str]] = [
     (HasAlwaysAnAnswer(), "nothing relevant, no answer"),
     (TakesNaN(), "NaN is refused, infinity is not"),
     (WholeLabels(), "any number type"),
+    (LooksBelow(k=2), "the first k places are enough"),
+    (AnsweredInTheWindow(k=2), "the first k places are enough"),
+    (LargerIsBetter(), "floor and ceiling"),
+    (SeesTheMissed(), "documents that were not returned or not judged"),
+    (ReadsUnjudgedLabels(k=2, unjudged="ignored"), "documents that were not returned or not judged"),
+    (TakesAnyCutoff(), "a cutoff is taken or refused"),
+    (KeepsItsCutoff(k=3), "a cutoff is taken or refused"),
 ]
 
 

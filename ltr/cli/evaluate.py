@@ -1,29 +1,50 @@
-"""``ltr evaluate RUN``: the exact metrics of a trained run."""
+"""``ltr evaluate``: the exact metrics of a trained run, or of runs in files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from ltr import runs
+import torch
+
 from ltr.cli.annotations import Node
-from ltr.cli.build import build, metric_of, metrics_of
+from ltr.cli.build import build, metric_of
 from ltr.cli.check import MISSING
 from ltr.cli.errors import ConfigError
 from ltr.cli.load import LETOR, READING, load
-from ltr.cli.output import check_writable, write
-from ltr.cli.screen import show, span
-from ltr.data import RankingData, Splits, read_letor
+from ltr.cli.output import check_writable
+from ltr.cli.presets import near
+from ltr.cli.systems import Systems, are_files, find_run, read_systems
+from ltr.data import DataError, RankingData, Splits, read_letor
+from ltr.data.formats.tables import read_table
+from ltr.evaluation import Evaluation, RankedLists, evaluate_lists, lists_of, score, write_rows
+from ltr.evaluation.aggregates import POOLED, How
+from ltr.evaluation.curves import Over, has_option
+from ltr.evaluation.output import FORMS
+from ltr.metrics import METRICS, RankingMetric
+from ltr.metrics.presets import PRESETS, Preset
+from ltr.report.curves import PICTURES, can_draw, curves, plot_curves
+from ltr.report.evaluation import print_evaluations
+from ltr.report.presets import print_presets
+
+if TYPE_CHECKING:
+    import polars as pl
 
 FROM_RUN = ("data", "metric", "metrics")
+USUAL = ("ndcg@10", "ap", "mrr")
+ALL = "all"
+DOCUMENTS = 16384  # padded documents scored at once
+PERIODS = ("year", "month")
 
 
 def base(config: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Data and metrics of the run, which hold unless the command line says otherwise."""
-    if config["run"] == MISSING:
+    """Data and metrics of a trained run, which hold unless the command line says otherwise."""
+    if not config["inputs"] or are_files(config["inputs"]):
         return None
-    saved = runs.find(config["run"], config["root"]).read_config()
+    saved = find_run(config["inputs"], config["root"]).read_config()
     return {key: saved[key] for key in FROM_RUN}
 
 
@@ -45,49 +66,234 @@ def _one_file(data: Mapping[str, Any] | None, split: str) -> Any:
 
 def evaluate(
     *,
-    run: str,
-    data: Node | None = None,
-    split: Literal["train", "validation", "test"],
+    inputs: Sequence[str],
     metric: str | Node | None,
     metrics: Sequence[str | Node] | None,
+    preset: str | None,
+    aggregate: Literal["mean", "micro", "median", "geometric", "min"],
+    by: str | None,
+    over: Literal["k", "gain", "discount", "threshold"] | None,
+    plot: str | Path | None,
+    shown: int | None,
     output: str | Path | None,
+    queries: Literal["judged", "intersection", "strict"] | None,
+    depth: int | None,
+    assessors: Literal["error", "max", "majority", "majority_higher", "mean", "median", "last"],
+    unjudged_label: float | Literal["negative"] | None,
+    attributes: str | Path | None,
+    data: Node | None = None,
+    split: Literal["train", "validation", "test"],
     checkpoint: Literal["best", "last"],
     root: str | Path,
 ) -> None:
-    """Print each metric's mean with its interval, and write the values of every list where output says so."""
-    if data is None or metric is None:
-        raise ConfigError("data and metric: wanted some, or those of the run; got null")
-    check_writable(output, *(each for each in data.values() if isinstance(each, str)))
-    wanted = list(dict.fromkeys([metric_of(metric), *metrics_of(metrics)]))
-    trained = load(run, root, checkpoint)
-    lists = _split(data, split, trained.features)
-    values = trained.evaluate(lists, wanted)
-    print(f"run         {trained.run.path}")
-    print(f"checkpoint  {trained.checkpoint}")
-    print(f"data        {split}: {lists.source}, {len(lists.query_ids)} queries")
-    summaries = [each.summary() for each in values]
-    show(
-        ("metric", "mean", "95 % interval", "n", "undefined", "floor", "ceiling"),
-        (
-            (
-                each.metric,
-                f"{each.mean:.4f}",
-                span(each.interval.low, each.interval.high),
-                str(each.lists),
-                str(each.undefined),
-                f"{each.floor:.4f}",
-                f"{each.ceiling:.4f}",
-            )
-            for each in summaries
-        ),
-    )
-    methods = "; ".join(dict.fromkeys(each.interval.method for each in summaries))
-    print(f"floor: a random order; ceiling: the ideal one; interval: {methods}")
-    for each in summaries:
-        print(each.convention)
+    """Print what each metric comes to and what lies behind it, and write the values of every list where asked."""
+    names = [str(each) for each in inputs]
+    _check(names, preset, by, over, plot, shown, depth, output)
+    files, rules = are_files(names), PRESETS.get(preset or "")
+    typed = [(key, each) for key, some in (("metric", [metric]), ("metrics", metrics or ())) for each in some if each]
+    typed = typed or [("metrics", name) for name in USUAL if files]
+    asked = _asked(typed, rules, aggregate, over)
+    table = None if attributes is None else str(attributes)
+    _check_written({"output": output, "plot": plot}, [*names, table, *(data or {}).values()])
+    if files:
+        if data is not None:
+            raise ConfigError("data: belongs to a trained run, and the inputs are files")
+        _check_files(names, root)
+        if unjudged_label is None and rules is not None:
+            unjudged_label = rules.unjudged_label
+        read = read_systems(names, depth, assessors, unjudged_label, table)
+        systems, about = read.lists, _about_files(names, read)
+    else:
+        _check_trained(names, {"queries": queries, "assessors": assessors, "unjudged_label": unjudged_label})
+        if data is None or metric is None:
+            raise ConfigError("data and metric: wanted some, or those of the run; got null")
+        name, lists, about = _trained(names[0], data, split, checkpoint, root)
+        lists = lists if depth is None else lists.top(depth)
+        lists = lists if table is None else lists.described_by(read_table(table), table)
+        systems = partial(_alone, name, lists)
+    with _one_thread():
+        if preset == ALL:
+            print("\n".join(about))
+            named = [each if isinstance(each, str) else metric_of(each) for _, each in typed]
+            print_presets(lambda rule: systems(queries or rule), named, aggregate)
+            return
+        listed = systems(queries or (rules.queries if rules else "judged"))
+        if by is not None:
+            _check_attribute(by, next(iter(listed.values())))
+        tables = {name: _table(lists, asked, aggregate) for name, lists in listed.items()}
+        drawn = curves(tables, over) if over else None
+        note = f"preset {rules.name}: {rules.about}" if rules else ""
+        print_evaluations(tables, about, note, shown=shown, by=by, curves=drawn)
+    if drawn and plot is not None:
+        plot_curves(drawn, plot)
+        print(f"plot in {plot}")
     if output is not None:
-        write(runs.per_query_text(row._asdict() for each in values for row in each.rows()), output)
+        write_rows({name if len(tables) > 1 else None: table.rows() for name, table in tables.items()}, output)
         print(f"values of each query in {output}")
+
+
+# -- what is refused, before anything is read -------------------------------------------------------------------------
+
+
+def _check(
+    names: Sequence[str],
+    preset: str | None,
+    by: str | None,
+    over: str | None,
+    plot: str | Path | None,
+    shown: int | None,
+    depth: int | None,
+    output: str | Path | None,
+) -> None:
+    wrong = []
+    if not names:
+        wrong.append("inputs: wanted QRELS RUN [RUN ...], a table with labels and scores, or a trained run")
+    if preset not in (None, ALL, *PRESETS):
+        wrong.append(f"preset: no such preset {preset!r}{near(str(preset), [*PRESETS, ALL])}")
+    if preset == ALL:
+        given = {"by": by, "over": over, "shown": shown, "output": output}
+        wrong += [f"{key}: wants one preset, or none; got preset=all" for key, value in given.items() if value]
+    if by is not None and (by.count(":") > 1 or by.partition(":")[2] not in ("", *PERIODS) or by[:1] == ":"):
+        wrong.append(f"by: wanted an attribute, or one with :year or :month behind it, got {by!r}")
+    if plot is not None and over is None:
+        wrong.append("plot: it draws what over= asks for, such as over=k; over is null")
+    elif plot is not None and not can_draw():
+        wrong.append("plot: drawing needs matplotlib: pip install 'ltr-toolkit[plot]'")
+    for name, value in (("shown", shown), ("depth", depth)):
+        if value is not None and value < 1:
+            wrong.append(f"{name}: wanted a whole number from 1 on, got {value}")
+    if wrong:
+        raise ConfigError(wrong)
+
+
+def _asked(
+    typed: Sequence[tuple[str, str | Node]], rules: Preset | None, aggregate: str, over: Over | None
+) -> list[RankingMetric]:
+    """The metrics, by the rules of the preset; a word of a name wins over these.
+
+    Args:
+        typed: key and metric, as they were typed.
+        rules, aggregate, over: what they must have a place in.
+    """
+    found: list[RankingMetric] = []
+    wrong: list[str] = []
+    for key, each in typed:
+        try:
+            if rules is None:
+                found.append(metric_of(each, key))
+            elif isinstance(each, str):
+                found.append(rules.parse(each))
+            else:
+                found.append(rules.apply(metric_of(each, key)))
+        except ConfigError as error:
+            wrong += error.lines
+        except ValueError as error:
+            wrong.append(f"{key}: {error}")
+    found = list(dict.fromkeys(found))
+    if aggregate == "micro":
+        wrong += [
+            f"aggregate: micro pools numerators and denominators over lists, which {', '.join(POOLED)} have; "
+            f"{each.name} has none"
+            for each in found
+            if not hasattr(each, "fraction")
+        ]
+    if over and found and not any(has_option(type(each), over) for each in found):
+        able = ", ".join(base for base, each in METRICS.items() if has_option(each, over))
+        came = ", ".join(each.name for each in found)
+        wrong.append(f"over: wanted a metric that has a {over} to vary ({able}), got {came}")
+    if wrong:
+        raise ConfigError(wrong)
+    return found
+
+
+def _check_written(written: Mapping[str, str | Path | None], read: Sequence[Any]) -> None:
+    """Refuse files that cannot be written, before the work is done."""
+    endings = {"output": FORMS, "plot": PICTURES}
+    for key, path in written.items():
+        if path is not None and Path(path).suffix.lower() not in endings[key]:
+            *most, last = endings[key]
+            raise ConfigError(f"{key}: wanted a file that ends in {', '.join(most)} or {last}, got {str(path)!r}")
+        try:
+            check_writable(path, *(each for each in read if isinstance(each, str)))
+        except ConfigError as error:
+            raise ConfigError([line.replace("output:", f"{key}:", 1) for line in error.lines]) from error
+
+
+def _check_trained(names: Sequence[str], foreign: Mapping[str, object]) -> None:
+    told = [key for key, value in foreign.items() if value not in (None, "error")]
+    if told:
+        raise ConfigError([f"{key}: belongs to judgements in files, and {names[0]} is a trained run" for key in told])
+
+
+def _check_files(names: Sequence[str], root: str | Path) -> None:
+    for name in names:
+        if not Path(name).expanduser().is_file() and any(
+            (Path(each) / name / "run.json").is_file() for each in (root, "")
+        ):
+            raise ConfigError(
+                f"inputs: {name} is a trained run, which is evaluated alone; ltr compare FIRST SECOND compares two"
+            )
+
+
+def _check_attribute(by: str, lists: RankedLists) -> None:
+    attribute, known = by.partition(":")[0], lists.attributes
+    if attribute not in known and attribute not in getattr(known, "varying", {}):
+        there = near(attribute, list(known)) or "; there are none: attributes=FILE names a table of the queries"
+        raise ConfigError(f"by: no attribute {attribute!r} of the queries{there}")
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Lists come in batches that stay in a core's cache: threads of PyTorch would mostly wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+# -- what is measured -------------------------------------------------------------------------------------------------
+
+
+def _table(lists: RankedLists, metrics: Sequence[RankingMetric], aggregate: How) -> Evaluation:
+    try:
+        return evaluate_lists(lists, metrics, aggregate=aggregate)
+    except DataError:
+        raise
+    except ValueError as error:  # a list that a metric refuses
+        raise DataError(str(error)) from error
+
+
+def _alone(name: str, lists: RankedLists, queries: str) -> dict[str, RankedLists]:
+    """One system whose lists are whole: every rule which queries count comes to the same."""
+    return {name: lists}
+
+
+def _about_files(names: Sequence[str], read: Systems) -> list[str]:
+    lines = []
+    if read.judgements is not None:
+        lines.append(f"judgements  {names[0]}: {_many(read.judgements)}")
+    kind = "table" if read.judgements is None else "run"
+    return [*lines, *(f"{kind:<12}{path}: {_many(table)}" for path, table in read.answers.values())]
+
+
+def _many(table: pl.DataFrame) -> str:
+    queries = table["query"].n_unique()
+    return f"{queries} {'query' if queries == 1 else 'queries'}, {len(table)} documents"
+
+
+def _trained(
+    name: str, data: Mapping[str, Any], split: str, checkpoint: str, root: str | Path
+) -> tuple[str, RankedLists, list[str]]:
+    trained = load(name, root, checkpoint)
+    lists = _split(data, split, trained.features)
+    about = [
+        f"run         {trained.run.path}",
+        f"checkpoint  {trained.checkpoint}",
+        f"data        {split}: {lists.source}, {len(lists.query_ids)} queries",
+    ]
+    return trained.run.path.name, lists_of(score(trained, lists, DOCUMENTS), lists), about
 
 
 def _split(data: Mapping[str, Any], split: str, width: int) -> RankingData:

@@ -38,12 +38,12 @@ VERBS = {
         sweeps=True,
     ),
     "evaluate": Verb(
-        "the exact metrics of a trained run, with intervals",
-        ("run",),
+        "the exact metrics of a trained run, or of runs in files, with intervals",
+        ("inputs...",),
         (
             "ltr evaluate last",
-            "ltr evaluate first data.test=other.txt 'metrics=[ndcg@5,mrr@10]'",
-            "ltr evaluate first split=validation output=values.csv",
+            "ltr evaluate first data.test=other.txt 'metrics=[ndcg@5,mrr@10]' output=values.csv",
+            "ltr evaluate qrels.txt a.run b.run 'metrics=[ndcg@10,ap]' preset=trec_eval",
         ),
     ),
     "predict": Verb(
@@ -64,8 +64,17 @@ VERBS = {
             "ltr compare sweep/loss-approx sweep/loss-lambdarank split=validation",
         ),
     ),
+    "explain": Verb(
+        "one query worked all the way through: positions, sums, metrics, and what a change does",
+        ("inputs...",),
+        (
+            "ltr explain 3 1 2 0 3",
+            "ltr explain 3 1 2 0 3 'swap=[2,5]'",
+            "ltr explain qrels.txt bm25.run query=1037798 preset=trec_eval",
+        ),
+    ),
     "list": Verb(
-        "what there is: metrics, losses, models, data sets, ...",
+        "what there is: metrics, presets, losses, models, ...",
         ("what",),
         ("ltr list", "ltr list metrics", "ltr list losses"),
     ),

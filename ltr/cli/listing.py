@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import inspect
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING
 from pathlib import Path
-from typing import Any
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
 
 from ltr.cli import presets
 from ltr.cli.errors import ConfigError
 
+if TYPE_CHECKING:
+    from ltr.metrics import RankingMetric
+
+WIDTH = 80
 PLURALS = {"losses": "loss", "data": "data", "callbacks": "callbacks"}
 
 
 def listing(what: str | None) -> str:
-    """The options of a group, or the metrics, or what can be listed at all.
+    """The options of a group, or the metrics, or the presets, or what can be listed at all.
 
     Raises:
         ConfigError: nothing of that name can be listed.
     """
     groups = presets.groups([presets.folder()])
-    known = ["metrics", *groups]
+    known = ["metrics", "presets", *groups]
     if what is None:
         return "ltr list WHAT, with one of\n" + "\n".join(f"  {name}" for name in known)
     if what in ("metric", "metrics"):
         return _metrics()
+    if what in ("preset", "presets"):
+        return _presets()
     group = PLURALS.get(what, what if what in groups else what.removesuffix("s"))
     if group not in groups:
         raise ConfigError(f"{what}: nothing of this name can be listed{presets.near(what, known)}")
@@ -31,10 +41,35 @@ def listing(what: str | None) -> str:
 
 
 def _metrics() -> str:
+    """Each metric as one could type it, what it is, and what it assumes about the person who searches."""
     from ltr.metrics import METRICS
 
-    lines = {f"{name}@10": _summary(metric) for name, metric in METRICS.items()}
-    return _table(lines) + "\n\nany cutoff or none; other options stand in the name: ndcg-linear@10, ap-rel2@100"
+    lines = {_example(metric): [_summary(metric), _assumption(metric)] for metric in METRICS.values()}
+    return (
+        f"{_wrapped(lines)}\n\n@10: any cutoff, or none for the full list; max4: the top grade of your labels\n"
+        "other options stand in the name too: ndcg-linear@10, ap-rel2@100"
+    )
+
+
+def _presets() -> str:
+    """Each preset, the program that it stands for, and the metrics that it has."""
+    from ltr.metrics.presets import PRESETS
+
+    lines = {each.name: [each.about, f"has {', '.join(each.metrics)}"] for each in PRESETS.values()}
+    return _wrapped(lines) + "\n\nltr evaluate QRELS RUN preset=NAME measures by one of them, preset=all by each"
+
+
+def _example(metric: type[RankingMetric]) -> str:
+    """A whole name: with a cutoff where it takes one, and with each option that has no default."""
+    required = [each for each in metric.options() if each.default is MISSING]
+    words = [each.metadata["word"].format(4) for each in required]
+    return "-".join([metric.base, *words]) + ("@10" if metric.cuts else "")
+
+
+def _assumption(metric: type[RankingMetric]) -> str:
+    """The sentence of its docstring that says so."""
+    found = re.search(r"^Assumes .+?\.(?=\s|$)", inspect.getdoc(metric) or "", re.MULTILINE | re.DOTALL)
+    return " ".join(found[0].split()) if found else ""
 
 
 def _about(path: Path) -> str:
@@ -43,10 +78,10 @@ def _about(path: Path) -> str:
         return remark
     from omegaconf import OmegaConf
 
-    from ltr.cli.check import MISSING, locate
+    from ltr.cli.check import locate
 
-    target = OmegaConf.select(OmegaConf.load(path), "_target_", default=MISSING)
-    return "" if target == MISSING else _summary(locate(target))
+    target = OmegaConf.select(OmegaConf.load(path), "_target_", default=None)
+    return "" if target is None else _summary(locate(target))
 
 
 def _summary(thing: Any) -> str:
@@ -56,3 +91,13 @@ def _summary(thing: Any) -> str:
 def _table(lines: dict[str, str]) -> str:
     width = max(map(len, lines), default=0) + 2
     return "\n".join(f"{name:<{width}}{about}".rstrip() for name, about in lines.items())
+
+
+def _wrapped(lines: Mapping[str, Sequence[str]]) -> str:
+    """Names, and beside each its sentences, each on lines of its own."""
+    width = max(map(len, lines)) + 2
+    rows = []
+    for name, sentences in lines.items():
+        about = [line for each in sentences for line in wrap(each, WIDTH - width, break_on_hyphens=False)]
+        rows += [f"{head:<{width}}{line}" for head, line in zip([name, *[""] * len(about)], about, strict=False)]
+    return "\n".join(rows)

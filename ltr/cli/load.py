@@ -86,7 +86,7 @@ class Trained:
         lists = data if isinstance(data, RankingData) else self.read(data, labelled=True)
         wanted = self.metrics if metrics is None else [parse(metric) for metric in metrics]
         self._check_width(lists)
-        return evaluation.per_query(evaluation.score(self, lists, DOCUMENTS), lists, wanted)
+        return evaluation.per_query(evaluation.lists_of(evaluation.score(self, lists, DOCUMENTS), lists), wanted)
 
     def read(self, path: str | os.PathLike[str], *, labelled: bool) -> RankingData:
         """A file in LETOR form, read as the run's own data were; its label map and weights serve labelled data only."""

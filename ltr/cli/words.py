@@ -11,6 +11,8 @@ from typing import NamedTuple
 from ltr.cli.errors import ConfigError
 from ltr.cli.presets import near
 
+MORE = "..."  # ends the name of an input that takes all the words that are left
+NEGATIVE = re.compile(r"-\.?\d")  # the beginning of a negative number, which is no option
 PAIR = re.compile(r"(?P<mark>~|\+{0,2})(?P<key>[A-Za-z_][\w./@:-]*)(?:=(?P<value>.*))?", re.DOTALL)
 FLAGS = {"--help": "help", "-h": "help", "--cfg": "show", "--multirun": "multirun", "-m": "multirun"}
 
@@ -42,7 +44,7 @@ def read(arguments: Sequence[str], verb: str, inputs: Sequence[str]) -> Command:
     """Read the arguments of a verb whose main inputs may be given in order, without a key.
 
     An argument is an input when it has not the form ``key=value``, or when a file or folder of exactly that name is
-    there.
+    there. A last input whose name ends in ``...`` takes all that are left, as one list.
 
     Raises:
         ConfigError: an unknown option, or more arguments without a key than the verb has inputs.
@@ -51,9 +53,13 @@ def read(arguments: Sequence[str], verb: str, inputs: Sequence[str]) -> Command:
         >>> command = read(["first", "new file.txt", "output=a=b.csv"], "predict", ["run", "file"])
         >>> [word.typed for word in command.words]
         ['run=first', 'file=new file.txt', 'output=a=b.csv']
+        >>> command = read(["qrels.txt", "a.run", "metrics=[ap]", "b.run"], "evaluate", ["inputs..."])
+        >>> [word.typed for word in command.words]
+        ['metrics=[ap]', "inputs=['qrels.txt','a.run','b.run']"]
     """
-    keyed = {match["key"] for match in map(_is_pair, arguments) if match}
-    command, left, wrong = Command(), [each for each in inputs if each not in keyed], []
+    keyed = {match["key"] for match in map(_is_pair, arguments) if match and not Path(match.string).exists()}
+    command, left, wrong = Command(), [each for each in inputs if each.removesuffix(MORE) not in keyed], []
+    many: list[str] = []
     rest = iter(arguments)
     for argument in rest:
         name, equals, value = argument.partition("=")
@@ -61,15 +67,20 @@ def read(arguments: Sequence[str], verb: str, inputs: Sequence[str]) -> Command:
             setattr(command, FLAGS[argument], True)
         elif name == "--config-dir":
             command.config_dir = _presets_folder(value if equals else next(rest, ""))
-        elif argument.startswith("-"):
+        elif argument.startswith("-") and not NEGATIVE.match(argument):
             wrong.append(f"{argument}: no such option{near(name, [*FLAGS, '--config-dir'])}")
         elif left and (not _is_pair(argument) or Path(argument).exists()):
-            command.words.append(Word(left.pop(0), argument))
+            if left[0].endswith(MORE):
+                many.append(argument)
+            else:
+                command.words.append(Word(left.pop(0), argument))
         elif match := _is_pair(argument):
             command.words.append(Word(match["key"], match["value"], match["mark"]))
         else:
             takes = f"its inputs are {' and '.join(inputs)}" if inputs else "it has no input without a key"
             wrong.append(f"{argument}: ltr {verb} wants key=value here; {takes}")
+    if many:
+        command.words.append(Word(left[0].removesuffix(MORE), f"[{','.join(map(quoted, many))}]"))
     if wrong:
         raise ConfigError(wrong)
     return command

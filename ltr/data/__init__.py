@@ -2,6 +2,8 @@
 
 from ltr.data.batches import BucketBatches, ListDataset
 from ltr.data.formats.letor import read_letor
+from ltr.data.formats.tables import read_table
+from ltr.data.formats.trec import Run, read_qrels, read_run
 from ltr.data.labels import LabelReport, check_trainable, describe_labels, map_labels
 from ltr.data.ranking_data import DataError, RankingData, Splits
 from ltr.data.sets.letor import letor
@@ -19,6 +21,7 @@ __all__ = [
     "ListDataset",
     "Quantile",
     "RankingData",
+    "Run",
     "Splits",
     "Standardise",
     "Symlog",
@@ -29,6 +32,9 @@ __all__ = [
     "map_labels",
     "mslr_sample",
     "read_letor",
+    "read_qrels",
+    "read_run",
+    "read_table",
     "split_by_query",
     "synthetic",
 ]

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+from torch import Tensor
 
 from ltr.data import DataError, RankingData
-from ltr.evaluation.intervals import Interval, interval
-from ltr.evaluation.scoring import batches_of
-from ltr.metrics import RankingMetric
-
-Doubles = NDArray[np.float64]
+from ltr.evaluation.aggregates import How, aggregate
+from ltr.evaluation.answers import CELLS, answers, with_pool
+from ltr.evaluation.intervals import Interval
+from ltr.evaluation.lists import RankedLists
+from ltr.evaluation.padding import Doubles, Flags, Integers
+from ltr.metrics import Answer, Measured, RankingMetric, measure
+from ltr.ranking import Ranking
 
 
 class QueryValue(NamedTuple):
@@ -29,77 +33,175 @@ class QueryValue(NamedTuple):
     weight: float
 
 
+class Summary(NamedTuple):
+    """What a metric comes to over lists, how far it can be trusted, and the two values that it lies between."""
+
+    metric: str
+    convention: str
+    aggregate: str  # mean, micro, median, geometric or min
+    value: float  # NaN over no list
+    sd: float  # over lists
+    se: float  # of the value
+    interval: Interval  # 95 %
+    lists: int  # that count
+    undefined: int  # lists without an answer, counted or not, as the convention says
+    tied: int  # lists in which two documents have the same score
+    floor: float  # the same aggregate of random orders
+    ceiling: float  # and of ideal ones
+
+
 @dataclass(frozen=True, eq=False)
 class MetricValues:
-    """One metric on every list of a data set, in its order; floor and ceiling are those of the same lists."""
+    """One metric on every list, in their order; what takes a pass of its own is found when it is asked for."""
 
     metric: RankingMetric
-    query_ids: tuple[str, ...]
-    documents: NDArray[np.int64]  # [Q]
-    weight: Doubles  # [Q]
-    value: Doubles  # [Q] by the rule `empty` where undefined
-    floor: Doubles  # [Q] a random order's expected value
-    ceiling: Doubles  # [Q] the ideal order's
-    defined: NDArray[np.bool_]  # [Q]
-    counted: NDArray[np.bool_]  # [Q] is the list part of the mean?
+    lists: RankedLists  # as they were measured
+    value: Doubles  # [Q] by the rule `empty` where undefined; 0 for a query that the run lacks
+    defined: Flags  # [Q]
+    counted: Flags  # [Q] is the list part of the mean?
+
+    @property
+    def query_ids(self) -> tuple[str, ...]:
+        return self.lists.query_ids
+
+    @property
+    def weight(self) -> Doubles:
+        """[Q] of the lists, counted or not."""
+        return self.lists.weight
+
+    @property
+    def floor(self) -> Doubles:
+        """[Q] the expected value of a random order of what was returned."""
+        return self._ends[0]
+
+    @property
+    def ceiling(self) -> Doubles:
+        """[Q] the value of the ideal order of all judged documents."""
+        return self._ends[1]
+
+    @cached_property
+    def tied(self) -> Flags:
+        """[Q] have two returned documents the same score?"""
+        found = np.zeros(len(self.query_ids), dtype=np.bool_)
+        for batch in self.lists.batches(CELLS):
+            score = np.sort(np.where(batch.mask, batch.scores, np.nan), axis=1)  # NaN is the last, and equals nothing
+            found[batch.queries] = (score[:, 1:] == score[:, :-1]).any(1)
+        return found
+
+    @cached_property
+    def fraction(self) -> tuple[Doubles, Doubles] | None:
+        """[Q] twice: the metric's numerator and denominator, of which micro takes the sums; None where it has none."""
+        if not hasattr(self.metric, "fraction"):
+            return None
+        parts = [cast(RankingMetric, _Part(self.metric, side)) for side in (0, 1)]
+        over, under = (found for found, _ in _measured(self.lists, parts, CELLS))
+        return np.where(self.defined, over, under if self.metric.empty == "one" else 0.0), under
 
     def rows(self) -> list[QueryValue]:
-        columns = (self.value, self.counted, self.documents, self.defined, self.weight)
+        """The table's rows."""
+        columns = (self.value, self.counted, self.lists.lengths, self.defined, self.weight)
         return [
             QueryValue(query, self.metric.name, value if counted else None, *rest)
             for query, value, counted, *rest in zip(self.query_ids, *(each.tolist() for each in columns), strict=True)
         ]
 
-    def summary(self, seed: int = 0) -> Summary:
-        weight = self.weight * self.counted
+    def summary(self, how: How = "mean", *, among: Integers | None = None, seed: int = 0) -> Summary:
+        """What the values come to.
+
+        Args:
+            how: the aggregate, as ``ltr.evaluation.aggregate`` knows them.
+            among: places of the lists that are meant; all when None.
+            seed: of an interval that resamples.
+
+        Raises:
+            ValueError: "micro" of a metric that is no ratio of sums over documents.
+        """
+        rows = np.arange(len(self.value)) if among is None else among
+        weight = (self.weight * self.counted)[rows]
+        over, under = (None, None) if how != "micro" or self.fraction is None else self.fraction
+        shares = () if over is None or under is None else (over[rows], under[rows])
+        found = aggregate(how, self.value[rows], weight, *shares, metric=self.metric.name, seed=seed)
+
+        def bound(values: Doubles) -> float:
+            if how in ("mean", "micro"):
+                return _mean(values[rows], weight * shares[1] if shares else weight)
+            return aggregate(how, values[rows], weight, metric=self.metric.name, seed=seed).value
+
         return Summary(
             metric=self.metric.name,
             convention=self.metric.convention,
-            mean=_mean(self.value, weight),
-            interval=interval(self.value, weight, seed),
-            lists=int(self.counted.sum()),
-            undefined=int((~self.defined).sum()),
-            floor=_mean(self.floor, weight),
-            ceiling=_mean(self.ceiling, weight),
+            aggregate=how,
+            value=found.value,
+            sd=found.sd,
+            se=found.se,
+            interval=found.interval,
+            lists=found.lists,
+            undefined=int((~self.defined[rows]).sum()),
+            tied=int(self.tied[rows].sum()),
+            floor=bound(self.floor),
+            ceiling=bound(self.ceiling),
         )
 
-
-class Summary(NamedTuple):
-    """The mean of a metric with its interval, and the two values that it lies between."""
-
-    metric: str
-    convention: str
-    mean: float  # NaN over no list
-    interval: Interval
-    lists: int  # in the mean
-    undefined: int  # lists without an answer, in the mean or not, as the convention says
-    floor: float
-    ceiling: float
+    @cached_property
+    def _ends(self) -> tuple[Doubles, Doubles]:
+        floor, ceiling = np.zeros_like(self.value), np.zeros_like(self.value)
+        for queries, given in answers(self.lists):
+            sorted_once = with_pool(given, given.pool("judged"))
+            floor[queries] = self.metric.floor_of(sorted_once).numpy()
+            ceiling[queries] = self.metric.ceiling_of(sorted_once).numpy()
+        defined = torch.from_numpy(self.defined)
+        settled = (self.metric.settle(torch.from_numpy(end), defined)[0].numpy() for end in (floor, ceiling))
+        return next(settled), next(settled)
 
 
-def per_query(
-    scores: ArrayLike, data: RankingData, metrics: Sequence[RankingMetric], documents: int = 4096
-) -> list[MetricValues]:
-    """Each metric on each list.
+def per_query(lists: RankedLists, metrics: Sequence[RankingMetric], cells: int = CELLS) -> list[MetricValues]:
+    """Each metric on each list, in one pass for all of them.
+
+    A query that the run lacks has the value 0 wherever its judged documents, had they been returned, would have given
+    the metric an answer.
+
+    Args:
+        lists: what a system returned, and what the judges say.
+        metrics: any.
+        cells: padded documents that are held at once.
+
+    Raises:
+        ValueError: a metric's rule ``empty=error`` meets a list without an answer, or a metric of which less is better
+            meets a query that the run lacks.
+
+    Example:
+        >>> from ltr.metrics import parse
+        >>> lists = RankedLists.from_arrays([0, 2, 0], [0.9, 0.1, 0.5], ["a", "a", "b"])
+        >>> (values,) = per_query(lists, [parse("mrr")])
+        >>> [tuple(row) for row in values.rows()]
+        [('a', 'mrr', 0.5, 2, True, 1.0), ('b', 'mrr', None, 1, False, 1.0)]
+        >>> values.summary().value, values.summary().lists, values.summary().undefined
+        (0.5, 1, 1)
+    """
+    found: dict[RankingMetric, MetricValues] = {}
+    by_id = [metric for metric in metrics if metric.ties == "docid"]
+    for some in ([metric for metric in metrics if metric not in by_id], by_id):
+        if some:
+            listed = lists.by_id() if some is by_id else lists
+            for metric, (value, defined) in zip(some, _measured(listed, some, cells), strict=True):
+                found[metric] = _values(metric, listed, value, defined)
+    return [found[metric] for metric in metrics]
+
+
+def lists_of(scores: ArrayLike, data: RankingData) -> RankedLists:
+    """A data set with somebody's scores, as evaluation reads it.
 
     Args:
         scores: [N] in the order of the data's rows, as ``score`` gives them.
         data: labelled.
-        metrics: any.
-        documents: padded documents that are held at once.
 
     Raises:
-        DataError: the data has no labels, or another number of rows than there are scores.
-        ValueError: a metric's rule ``empty=error`` meets a list without an answer.
+        DataError: the data has no labels, another number of rows than there are scores, or a score is NaN.
 
     Example:
-        >>> from ltr.metrics import parse
         >>> data = RankingData.from_arrays([[0.0]] * 3, [0, 2, 0], queries=["a", "a", "b"])
-        >>> (values,) = per_query([0.9, 0.1, 0.5], data, [parse("mrr")])
-        >>> [tuple(row) for row in values.rows()]
-        [('a', 'mrr', 0.5, 2, True, 1.0), ('b', 'mrr', None, 1, False, 1.0)]
-        >>> values.summary().mean, values.summary().lists, values.summary().undefined
-        (0.5, 1, 1)
+        >>> lists_of([0.9, 0.1, 0.5], data).query_ids
+        ('a', 'b')
     """
     score = np.asarray(scores)
     if not data.labelled:
@@ -113,48 +215,72 @@ def per_query(
             f"{data.source}, row {data.row[first]} (query {query}): wanted a score, came nan "
             f"({int(np.isnan(score).sum())} in all)"
         )
-    by_id = [metric for metric in metrics if metric.ties == "docid"]
-    order = data.id_order() if by_id else np.zeros(0, dtype=np.int64)
-    found = _measured(score, data, [metric for metric in metrics if metric not in by_id], documents)
-    if by_id:
-        found |= _measured(score[order], data.reordered(order), by_id, documents)
-    return [found[metric] for metric in metrics]
+    return RankedLists(
+        query_ids=data.query_ids,
+        offsets=data.offsets,
+        score=score.astype(np.float64),
+        relevance=data.relevance,
+        weight=data.weight,
+        source=data.source,
+        documents=None if data.document_ids is None else np.array(data.document_ids, dtype=object),
+    )
 
 
-def _measured(
-    score: NDArray[Any], data: RankingData, metrics: Sequence[RankingMetric], documents: int
-) -> dict[RankingMetric, MetricValues]:
-    lists = len(data.query_ids)
-    columns = {metric: np.zeros((3, lists)) for metric in metrics}
-    defined = {metric: np.zeros(lists, dtype=np.bool_) for metric in metrics}
-    for batch, rows in batches_of(data, documents):
-        padded = torch.zeros(batch.mask.shape, dtype=torch.float64)
-        padded[batch.mask] = torch.from_numpy(score[rows].astype(np.float64))
-        relevance = torch.zeros_like(padded)
-        relevance[batch.mask] = torch.from_numpy(data.relevance[rows])
-        places = batch.query.numpy()
-        for metric in metrics:
-            for column, values in zip(
-                columns[metric],
-                (
-                    metric(padded, relevance, batch.mask),
-                    metric.floor(relevance, batch.mask),
-                    metric.ceiling(relevance, batch.mask),
-                ),
-                strict=True,
-            ):
-                column[places] = values.numpy()
-            defined[metric][places] = metric.defined(relevance, batch.mask).numpy()
-    return {metric: _settled(metric, data, columns[metric], defined[metric]) for metric in metrics}
+class _Part:
+    """One side of a metric's fraction, as ``measure`` wants metrics: it has a number for every list."""
+
+    def __init__(self, metric: RankingMetric, side: int) -> None:
+        self.metric, self.side = metric, side
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.metric, name)
+
+    def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        return self.metric.fraction(ranking, relevance)[self.side]  # type: ignore[attr-defined,no-any-return]
+
+    def answered(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        return torch.ones_like(ranking.size[:, 0], dtype=torch.bool)
 
 
-def _settled(metric: RankingMetric, data: RankingData, columns: Doubles, defined: NDArray[np.bool_]) -> MetricValues:
-    """The [3, Q] value, floor and ceiling under the metric's rule for lists without an answer."""
-    known = torch.from_numpy(defined)
-    settled = [metric.settle(torch.from_numpy(column), known) for column in columns]
-    value, floor, ceiling = (column.numpy() for column, _ in settled)
-    counted = settled[0][1].numpy()
-    return MetricValues(metric, data.query_ids, data.lengths, data.weight, value, floor, ceiling, defined, counted)
+def measured(metrics: Sequence[RankingMetric], given: Answer) -> list[Measured]:
+    """Each metric on each list, where a list without documents has an answer if its judged ones would have had one."""
+    found = measure(metrics, given)
+    lacks = ~given.mask.any(1)
+    if lacks.any():
+        pool = given.pool("judged")
+        whole = Answer(torch.zeros_like(pool.relevance), pool.relevance, pool.mask, pool.mask, None)
+        for place, (_, answered) in enumerate(measure(metrics, whole)):
+            value, defined = found[place]
+            value = torch.where(lacks, 0, value) if isinstance(metrics[place], RankingMetric) else value
+            found[place] = Measured(value, defined | (lacks & answered))
+    return found
+
+
+def _measured(lists: RankedLists, metrics: Sequence[RankingMetric], cells: int) -> list[tuple[Doubles, Flags]]:
+    """[Q] value and definedness by each metric."""
+    size = len(lists.query_ids)
+    found = [(np.zeros(size), np.zeros(size, dtype=np.bool_)) for _ in metrics]
+    for queries, given in answers(lists, cells):
+        for (value, defined), each in zip(found, measured(metrics, given), strict=True):
+            value[queries], defined[queries] = each.value.numpy(), each.defined.numpy()
+    return found
+
+
+def _values(metric: RankingMetric, lists: RankedLists, value: Doubles, defined: Flags) -> MetricValues:
+    unranked = defined & (lists.lengths == 0)
+    if unranked.any() and not metric.larger_is_better:
+        query = lists.query_ids[int(unranked.argmax())]
+        raise ValueError(
+            f"{metric.name}: less is better, so a query that the run lacks cannot count 0, and query {query} is one; "
+            "take the queries that both sides have (queries=intersection)"
+        )
+    if metric.empty == "error" and not defined.all():
+        query = lists.query_ids[int((~defined).argmax())]
+        raise ValueError(
+            f"{metric.name}: query {query} of {lists.source} has no answer, and empty=error refuses such lists"
+        )
+    settled, counted = metric.settle(torch.from_numpy(value), torch.from_numpy(defined))
+    return MetricValues(metric, lists, settled.numpy(), defined, counted.numpy())
 
 
 def _mean(values: Doubles, weight: Doubles) -> float:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from torch import Tensor
 
 from ltr.lists import check_lists
-from ltr.losses.base import Kind, Surrogate, positive
-from ltr.metrics import RankingMetric, parse
+from ltr.losses.base import Kind, Surrogate, learnable, positive
+from ltr.metrics import RankingMetric
 from ltr.ranking import soft_ranking
 
 
@@ -36,7 +36,8 @@ class ApproxMetric(Surrogate):
             gradient for documents far below it; precision and recall keep their cutoff, which is all they are.
 
     Raises:
-        ValueError: an unknown metric, or a temperature that is not above 0.
+        ValueError: an unknown metric, one of which less is better (arp) or that no ranking changes (judged), or a
+            temperature that is not above 0.
 
     Example:
         >>> import torch
@@ -47,7 +48,9 @@ class ApproxMetric(Surrogate):
 
     def __init__(self, metric: RankingMetric | str, temperature: float = 0.1, truncate: bool = False) -> None:
         super().__init__()
-        metric = parse(metric)
+        metric = learnable(metric)
+        if not metric.larger_is_better:
+            raise ValueError(f"{type(self).__name__}: {metric.name} is no aim to raise: less of it is better")
         self.metric: RankingMetric = metric if truncate else metric.uncut()
         self.temperature = positive("temperature", temperature)
         self.unit = self.metric.name

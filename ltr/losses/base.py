@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from torch import Tensor, nn
 
-from ltr.metrics import RankingMetric
+from ltr.metrics import Judged, RankingMetric, parse
 
 Kind = Literal["approximation", "bound", "neither"]
 
@@ -51,6 +51,18 @@ class Surrogate(nn.Module, ABC):
     def certificate(self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None) -> Tensor | None:
         """[B] the value of its aim that a bound guarantees; None for the other kinds."""
         return None
+
+
+def learnable(metric: RankingMetric | str) -> RankingMetric:
+    """The metric of a name, if a ranking model can learn it.
+
+    Raises:
+        ValueError: an unknown metric, or one that measures the judgements alone.
+    """
+    metric = parse(metric)
+    if isinstance(metric, Judged):
+        raise ValueError(f"{metric.name}: it measures the judgements, so there is nothing to train on")
+    return metric
 
 
 def positive(name: str, value: float) -> float:

@@ -9,8 +9,8 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from ltr.lists import check_lists
-from ltr.losses.base import Kind, Surrogate, positive
-from ltr.metrics import DCG, NDCG, RankingMetric, parse
+from ltr.losses.base import Kind, Surrogate, learnable, positive
+from ltr.metrics import DCG, NDCG, RankingMetric
 from ltr.ranking import exact_ranking
 
 
@@ -58,7 +58,7 @@ class LambdaRank(Surrogate):
 
     def __init__(self, metric: RankingMetric | str, sigma: float = 1.0) -> None:
         super().__init__()
-        self.metric: RankingMetric = parse(metric)
+        self.metric: RankingMetric = learnable(metric)
         self.sigma = positive("sigma", sigma)
         self.unit = self.metric.name if self.kind == "bound" else "weighted bits"
 

@@ -5,20 +5,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields, replace
+from functools import cache
 from math import inf
 from numbers import Integral
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
 
 import torch
 from torch import Tensor
 
-from ltr.gains import Binary, Gain, at_least, number
-from ltr.lists import check_lists, exact_dtype
-from ltr.ranking import TIES, Ranking, Ties, exact_ranking
+from ltr.gains import Binary, Gain, at_least, lowest, number
+from ltr.metrics.measure import Answer, Measured, answer, measure
+from ltr.order import Ties
+from ltr.ranking import Pool, Ranking, RankOrder
 
 Empty = Literal["skip", "zero", "one", "error"]
+Unjudged = Literal["zero", "ignored"]
+Ideal = Literal["judged", "retrieved"]
 MOST = 10**9  # the largest cutoff
-EMPTY: tuple[str, ...] = get_args(Empty)
 
 
 @dataclass(frozen=True)
@@ -28,26 +31,42 @@ class RankingMetric(ABC):
     A metric sees only a ``Ranking``, exact or soft, so that a surrogate can be this same metric through a softer lens.
 
     Args:
+        k: the cutoff, the full list when None.
         ties: what equal scores mean: "average" (the expected value over all orders), "docid", "stable", "worst",
             "best" (see ``exact_ranking``).
         empty: what a list without an answer counts in the mean: "skip", "zero", "one" or "error".
+        unjudged: a document without a label counts as not relevant ("zero"), or leaves the ranking ("ignored": a
+            condensed list; Sakai (2007), Alternatives to bpref).
+        ideal: R, the ideal order and the top grade are taken over all "judged" documents, or the "retrieved" ones.
     """
 
     base: ClassVar[str]
     larger_is_better: ClassVar[bool] = True
     bounded: ClassVar[bool] = True  # are all its values in [0, 1]?
+    cuts: ClassVar[bool] = True  # does it take a cutoff?
+    pooled: ClassVar[bool] = True  # does it look at judged documents that were not retrieved?
+    own_ties: ClassVar[bool] = False  # has it a rule of its own for equal scores?
+    windowed: ClassVar[bool] = False  # are the first k documents, their number and the pool all that ``of`` looks at?
 
     ties: Ties = field(default="average", kw_only=True)
     empty: Empty = field(default="skip", kw_only=True)
+    unjudged: Unjudged = field(
+        default="zero", kw_only=True, metadata={"word": {"ignored": "condensed", "zero": "unjudged0"}}
+    )
+    ideal: Ideal = field(default="judged", kw_only=True)
     k: int | None = None
 
     def __post_init__(self) -> None:
-        if self.ties not in TIES:
-            raise ValueError(f"{self.base}: ties must be one of {', '.join(TIES)}; got {self.ties!r}")
-        if self.empty not in EMPTY:
-            raise ValueError(f"{self.base}: empty must be one of {', '.join(EMPTY)}; got {self.empty!r}")
+        for option in self.options():
+            words, value = choices(type(self), option.name), getattr(self, option.name)
+            if words and value not in words:
+                raise ValueError(f"{self.base}: {option.name} must be one of {', '.join(words)}; got {value!r}")
+        if not self.pooled and self.ideal != "judged":
+            raise ValueError(f"{self.base}: has no ideal order, so ideal has no meaning for it; got {self.ideal!r}")
         k: Any = self.k  # a whole number of any kind, NumPy's too
         if k is not None:
+            if not self.cuts:
+                raise ValueError(f"{self.base}: is a metric of the full list and takes no cutoff; got k={k!r}")
             if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= int(k) <= MOST:
                 raise ValueError(f"{self.base}: the cutoff k must be a whole number from 1 to {MOST}, got {k!r}")
             object.__setattr__(self, "k", int(k))
@@ -65,13 +84,16 @@ class RankingMetric(ABC):
 
     def gains(self, relevance: Tensor, mask: Tensor | None = None) -> Tensor:
         """[B, L] that worth, up to a positive constant per list, at most 1; 0 where padded."""
-        gain = self.document_gain.relative(relevance if mask is None else relevance.masked_fill(~mask, 0))
-        return gain if mask is None else gain.masked_fill(~mask, 0)
+        mask = torch.ones_like(relevance, dtype=torch.bool) if mask is None else mask
+        labels = relevance.masked_fill(~mask, 0)
+        top = labels.amax(-1, keepdim=True) if labels.shape[-1] else labels
+        return self.document_gain.relative(labels, top).masked_fill(~mask, 0)
 
-    def defined(self, relevance: Any, mask: Any = None) -> Tensor:
-        """[B] bool: has this list an answer at all, that is, any document worth something?"""
-        _, relevance, mask = check_lists(relevance, relevance, mask)
-        return (self.gains(relevance, mask) > 0).any(-1)
+    def answered(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        """[B] bool: has this list an answer at all? Unless said otherwise, that is: is any judged document worth
+        something?"""
+        pool = ranking.pool(relevance)
+        return (self.document_gain(pool.top) > 0)[:, 0] & (pool.size > 0)[:, 0]
 
     def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
         """[B, R, L] the metric after documents i and j change places, minus before; by definition, slow and right.
@@ -90,15 +112,17 @@ class RankingMetric(ABC):
         rows = torch.arange(length, device=relevance.device).expand(lists, length) if rows is None else rows
         before = self.of(ranking, relevance)
         column = torch.arange(length, device=relevance.device)
-        wide = relevance[:, None].expand(-1, length, -1).reshape(lists * length, length)
-        mask = ranking.mask[:, None].expand(-1, length, -1).reshape(lists * length, length)
+        each = torch.arange(lists, device=relevance.device).repeat_interleave(length)
+        wide, mask, pool = relevance[each], ranking.mask[each], ranking.pool(relevance).rows(each)
+        judged = None if ranking.judged is None else ranking.judged[each]
         deltas = []
         for i in rows.unbind(1):
             position = ranking.position[:, None].repeat(1, length, 1)  # [B, j, L]
             here = ranking.position.gather(1, i[:, None])
             position[:, column, column] = here
             position.scatter_(2, i[:, None, None].expand(-1, length, 1), ranking.position[:, :, None])
-            swapped = Ranking(position.flatten(0, 1), torch.ones_like(position).flatten(0, 1), mask)
+            position = position.flatten(0, 1)
+            swapped = Ranking(position, torch.ones_like(position), mask, judged=judged, pool=pool)
             deltas.append(self.of(swapped, wide).view(lists, length) - before[:, None])
         return torch.stack(deltas, 1) * both_real(ranking, rows)
 
@@ -108,27 +132,45 @@ class RankingMetric(ABC):
 
     # -- what a user calls ----------------------------------------------------------------------------------------
 
-    def __call__(self, scores: Any, relevance: Any, mask: Any = None) -> Tensor:
+    def __call__(
+        self, scores: Any, relevance: Any, mask: Any = None, *, retrieved: Any = None, judged: Any = None
+    ) -> Tensor:
         """[B] the exact metric of each list, in float64; 0 where undefined.
 
         Args:
             scores: [B, L] or [L], any real unit; larger is better; tensors, arrays or nested lists.
             relevance: the same shape, labels >= 0.
             mask: the same shape, True for a real document.
+            retrieved: the same shape, False for a judged document that was not returned and so has no rank, though
+                it counts in R and the ideal order; all when None.
+            judged: the same shape, False for a document that nobody judged, whose label is not looked at; all judged
+                when None.
 
         Raises:
             ValueError: shapes differ, a score or label is NaN, or a label is negative.
         """
-        return self._exact(*check_lists(scores, relevance, mask, finite_scores=True))
+        given = answer(scores, relevance, mask, retrieved=retrieved, judged=judged, finite_scores=True)
+        return self.measured(given).value
 
     def exact(self, scores: Any, relevance: Any, mask: Any = None) -> Tensor:
         """[B] the same without an error on NaN scores: such a list's value is NaN (what a validation wants)."""
-        return self._exact(*check_lists(scores, relevance, mask))
+        return self.measured(answer(scores, relevance, mask)).value
+
+    def defined(self, relevance: Any, mask: Any = None, *, retrieved: Any = None, judged: Any = None) -> Tensor:
+        """[B] bool: has this list an answer at all? Arguments as above."""
+        given = answer(relevance, relevance, mask, retrieved=retrieved, judged=judged)
+        ranked = given.ranked(self.unjudged)
+        place = torch.ones_like(given.relevance)
+        ranking = Ranking(place, place, ranked, judged=given.judged, pool=given.pool(self.ideal))
+        return self.answered(ranking, given.relevance)
+
+    def measured(self, given: Answer) -> Measured:
+        """Value and definedness of each list, of what ``ltr.metrics.answer`` read."""
+        return measure([self], given)[0]
 
     def mean(self, scores: Any, relevance: Any, mask: Any = None, weight: Tensor | None = None) -> Tensor:
         """The mean over lists by the rule ``empty``, each list weighted by weight [B] (1 when None); NaN over none."""
-        scores, relevance, mask = check_lists(scores, relevance, mask, finite_scores=True)
-        values, counted = self.settle(self._exact(scores, relevance, mask), self.defined(relevance, mask))
+        values, counted = self.settle(*self.measured(answer(scores, relevance, mask, finite_scores=True)))
         if weight is not None and weight.shape != values.shape:
             raise ValueError(f"weight must hold one number for each of {len(values)} lists, got {list(weight.shape)}")
         weight = counted.to(values.dtype) * (1 if weight is None else weight)
@@ -143,22 +185,28 @@ class RankingMetric(ABC):
             return torch.where(defined, values, 0), defined
         return torch.where(defined, values, 1.0 if self.empty == "one" else 0.0), torch.ones_like(defined)
 
-    def floor(self, relevance: Any, mask: Any = None) -> Tensor:
-        """[B] the expected value of a random order, in closed form: all documents in one tie block."""
-        _, relevance, mask = check_lists(relevance, relevance, mask)
-        scores = torch.zeros(relevance.shape, dtype=exact_dtype(relevance.device), device=relevance.device)
-        return self.of(exact_ranking(scores, mask), relevance.to(scores.dtype))
+    def floor(self, relevance: Any, mask: Any = None, *, retrieved: Any = None, judged: Any = None) -> Tensor:
+        """[B] the expected value of a random order, in closed form: all retrieved documents in one tie block."""
+        return self.floor_of(answer(relevance, relevance, mask, retrieved=retrieved, judged=judged))
 
-    def ceiling(self, relevance: Any, mask: Any = None) -> Tensor:
+    def ceiling(self, relevance: Any, mask: Any = None, *, retrieved: Any = None, judged: Any = None) -> Tensor:
         """[B] the value of the ideal order, which a cutoff can hold below 1 (recall@10 of 40 relevant documents)."""
-        _, relevance, mask = check_lists(relevance, relevance, mask)
-        relevance = relevance.to(exact_dtype(relevance.device))
-        return self.of(exact_ranking(relevance, mask, "stable"), relevance)
+        return self.ceiling_of(answer(relevance, relevance, mask, retrieved=retrieved, judged=judged))
 
-    def _exact(self, scores: Tensor, relevance: Tensor, mask: Tensor) -> Tensor:
-        ranking = exact_ranking(scores, mask, self.ties, relevance=relevance)
-        value = self.of(ranking, relevance.to(ranking.position.dtype))
-        return torch.where(torch.isnan(scores).any(1), torch.nan, value)  # on an accelerator nobody refused them
+    def floor_of(self, given: Answer) -> Tensor:
+        """[B] the same, of what ``ltr.metrics.answer`` read."""
+        ranked, pool = given.ranked(self.unjudged), given.pool(self.ideal)
+        place = torch.ones_like(given.relevance)
+        block = torch.where(ranked, ranked.sum(1, keepdim=True), 1).to(place.dtype)
+        ranking = Ranking(place, block, ranked, judged=given.judged, pool=pool)
+        return torch.where(self.answered(ranking, given.relevance), self.of(ranking, given.relevance), 0)
+
+    def ceiling_of(self, given: Answer) -> Tensor:
+        """[B] the same, of what ``ltr.metrics.answer`` read."""
+        pool = given.pool(self.ideal) if self.pooled else Pool(given.relevance, given.ranked(self.unjudged))
+        labels, places = pool.ideal(None)
+        ranking = RankOrder(places, pool=Pool(labels, places))
+        return torch.where(self.answered(ranking, labels), self.of(ranking, labels), 0)
 
     # -- names ----------------------------------------------------------------------------------------------------
 
@@ -186,19 +234,26 @@ class RankingMetric(ABC):
 
     @classmethod
     def options(cls) -> list[Field[Any]]:
-        """Own options in the order of the class, then ties and empty: the order of a name's words."""
-        last = ("ties", "empty")
-        named = [each for each in fields(cls) if each.name != "k"]
+        """Own options in the order of the class, then those of all metrics: the order of a name's words."""
+        last = ("ideal", "unjudged", "ties", "empty")
+        named = [each for each in fields(cls) if each.name != "k" and (each.name != "ideal" or cls.pooled)]
         return sorted(named, key=lambda each: last.index(each.name) if each.name in last else -1)
 
     def _options(self) -> list[tuple[Field[Any], Any]]:
         return [(each, getattr(self, each.name)) for each in self.options()]
 
 
+@cache
+def choices(metric: type[RankingMetric], option: str) -> tuple[str, ...]:
+    """The words that an option can be, none where it is no choice of words."""
+    annotation = get_type_hints(metric)[option]
+    return get_args(annotation) if get_origin(annotation) is Literal else ()
+
+
 def spell(option: Field[Any], value: Any, how: Literal["word", "formula"]) -> str:
     """An option's value as a word of a name ("linear", "rel2") or the right-hand side of a convention ("y>=2")."""
-    if isinstance(value, float):
-        return f"rel{number(value)}" if how == "word" else f"y>={number(value)}"
+    if isinstance(value, int | float):
+        return str(option.metadata[how]).format(number(value))
     if isinstance(value, str):
         return str(option.metadata.get(how, {}).get(value, value))
     return str(getattr(value, how))
@@ -212,7 +267,7 @@ class BinaryMetric(RankingMetric):
         threshold: the lowest label that is relevant; 1 unless said otherwise, and then the name says so.
     """
 
-    threshold: float = field(default=1.0, metadata={"says": "relevant"})
+    threshold: float = field(default=1.0, metadata={"says": "relevant", "word": "rel{}", "formula": "y>={}"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -228,6 +283,11 @@ class BinaryMetric(RankingMetric):
     def relevant(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         """[B, L] bool: which documents are relevant."""
         return at_least(relevance, self.threshold) & ranking.mask
+
+    def total(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        """[B, 1] R, the relevant documents of the pool, at least 1."""
+        count = ranking.pool(relevance).count(lowest(self.threshold))
+        return count.clamp(min=1).to(ranking.position.dtype)
 
 
 def linear_swap_deltas(

@@ -34,6 +34,7 @@ class DCG(RankingMetric):
 
     base: ClassVar[str] = "dcg"
     bounded: ClassVar[bool] = False
+    windowed: ClassVar[bool] = True
 
     gain: Gain = field(default=Exp2())
     discount: Discount = field(default=Log2())
@@ -41,6 +42,11 @@ class DCG(RankingMetric):
     def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         worth = self.worth(relevance.to(ranking.position.dtype), ranking.mask)
         return (worth * ranking.mean(self.discount, self.k)).sum(-1)
+
+    def fraction(self, ranking: Ranking, relevance: Tensor) -> tuple[Tensor, Tensor]:
+        """[B] twice: DCG, and 1: pooled over lists it is its mean."""
+        dcg = self.of(ranking, relevance)
+        return dcg, torch.ones_like(dcg)
 
     @property
     def document_gain(self) -> Gain:

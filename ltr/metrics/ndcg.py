@@ -11,7 +11,7 @@ from torch import Tensor
 from ltr.discounts import Discount, Log2
 from ltr.gains import Exp2, Gain
 from ltr.metrics.base import RankingMetric, linear_swap_deltas
-from ltr.ranking import Ranking, exact_ranking
+from ltr.ranking import Ranking, RankOrder
 
 
 @dataclass(frozen=True)
@@ -31,24 +31,26 @@ class NDCG(RankingMetric):
         >>> round(NDCG(k=5)([5, 4, 3, 2, 1], [3, 1, 2, 0, 3]).item(), 3)
         0.887
         >>> NDCG(k=5).convention
-        'ndcg@5 gain=2^y-1 discount=1/log2(1+r) ties=average empty=skip'
+        'ndcg@5 gain=2^y-1 discount=1/log2(1+r) ideal=judged unjudged=zero ties=average empty=skip'
     """
 
     base: ClassVar[str] = "ndcg"
+    windowed: ClassVar[bool] = True
 
     gain: Gain = field(default=Exp2())
     discount: Discount = field(default=Log2())
     short: Literal["keep", "zero"] = field(default="keep", metadata={"word": {"zero": "short0"}, "quiet": True})
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.short not in ("keep", "zero"):
-            raise ValueError(f"ndcg: short must be keep or zero; got {self.short!r}")
-
     def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         gain, scale = self._worth(ranking, relevance)
         dcg = (gain * ranking.mean(self.discount, self.k)).sum(-1)
         return dcg / torch.where(scale > 0, scale, 1)
+
+    def fraction(self, ranking: Ranking, relevance: Tensor) -> tuple[Tensor, Tensor]:
+        """[B] twice: DCG and the ideal DCG in the gain's own unit; infinite where a gain is beyond float64."""
+        labels, places = ranking.pool(relevance.to(ranking.position.dtype)).ideal(self.k)
+        ideal = (torch.where(places, self.gain(labels), 0) * RankOrder(places).mean(self.discount)).sum(-1)
+        return self.of(ranking, relevance) * ideal, ideal
 
     @property
     def document_gain(self) -> Gain:
@@ -61,8 +63,12 @@ class NDCG(RankingMetric):
 
     def _worth(self, ranking: Ranking, relevance: Tensor) -> tuple[Tensor, Tensor]:
         """[B, L] gains and [B] the ideal DCG, in one unit per list that cannot overflow."""
-        gain = self.gain.relative(relevance.to(ranking.position.dtype) * ranking.mask) * ranking.mask
-        ideal = exact_ranking(gain, ranking.mask, "stable").mean(self.discount, self.k).to(gain.dtype)
+        pool = ranking.pool(relevance.to(ranking.position.dtype))
+        labels, places = pool.ideal(self.k)
+        top = pool.top
+        best = RankOrder(places).mean(self.discount).to(labels.dtype)
+        ideal = (self.gain.relative(labels, top) * best).sum(-1)
+        gain = self.gain.relative(relevance.to(ranking.position.dtype) * ranking.mask, top) * ranking.mask
         if self.short == "zero" and self.k is not None:
-            gain = gain * (ranking.mask.sum(-1, keepdim=True) >= self.k)
-        return gain, (gain * ideal).sum(-1)
+            gain = gain * (ranking.size >= self.k)
+        return gain, ideal

@@ -30,16 +30,17 @@ class Precision(BinaryMetric):
     """
 
     base: ClassVar[str] = "precision"
+    windowed: ClassVar[bool] = True
 
     divisor: Literal["k", "min"] = field(default="k", metadata={"formula": {"min": "min(k,n)"}})
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.divisor not in ("k", "min"):
-            raise ValueError(f"precision: divisor must be k or min; got {self.divisor!r}")
-
     def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         return (self._worth(ranking, relevance) * ranking.within(self.k)).sum(-1)
+
+    def fraction(self, ranking: Ranking, relevance: Tensor) -> tuple[Tensor, Tensor]:
+        """[B] twice: relevant documents among the first k, and the documents that they are counted among."""
+        size = self._size(ranking)[:, 0].to(ranking.position.dtype)
+        return self.of(ranking, relevance) * size, size
 
     def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
         return linear_swap_deltas(ranking, self._worth(ranking, relevance), torch.ones_like, self.k, rows)
@@ -49,8 +50,10 @@ class Precision(BinaryMetric):
         return self
 
     def _worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        relevant = self.relevant(ranking, relevance).to(ranking.position.dtype)
-        length = ranking.mask.sum(-1, keepdim=True).clamp(min=1)
+        return self.relevant(ranking, relevance).to(ranking.position.dtype) / self._size(ranking).clamp(min=1)
+
+    def _size(self, ranking: Ranking) -> Tensor:
+        """[B, 1] the documents that are looked at."""
         if self.k is None:
-            return relevant / length
-        return relevant / (length.clamp(max=self.k) if self.divisor == "min" else self.k)
+            return ranking.size
+        return ranking.size.clamp(max=self.k) if self.divisor == "min" else torch.full_like(ranking.size, self.k)

@@ -30,6 +30,7 @@ class RR(BinaryMetric):
     """
 
     base: ClassVar[str] = "mrr"
+    windowed: ClassVar[bool] = True
 
     def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         return ranking.first(self.relevant(ranking, relevance), Reciprocal(), self.k)

@@ -21,7 +21,7 @@ from torch import nn
 
 import ltr
 from ltr.data import RankingData, Splits
-from ltr.evaluation import per_query
+from ltr.evaluation import lists_of, per_query
 from ltr.gap.numbers import number
 from ltr.losses import Surrogate
 from ltr.metrics import RankingMetric
@@ -281,7 +281,7 @@ def _as_listed(data: Splits, metrics: Sequence[RankingMetric]) -> Splits:
 def _bounds(data: RankingData, metrics: Sequence[RankingMetric]) -> dict[str, dict[str, float | None]]:
     """By metric name: what a random order and the ideal one are worth, over the lists that the mean is over."""
     found: dict[str, dict[str, float | None]] = {}
-    for each in per_query(np.zeros(len(data.relevance)), data, metrics):
+    for each in per_query(lists_of(np.zeros(len(data.relevance)), data), metrics):
         weight = each.weight * each.counted
         total = weight.sum()
         means = {"floor": (each.floor * weight).sum(), "ceiling": (each.ceiling * weight).sum()}

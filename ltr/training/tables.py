@@ -10,11 +10,41 @@ from torch import Tensor
 from torch.nn import Module
 from torchmetrics import Metric
 
-from ltr.lists import exact_dtype
-from ltr.metrics import RankingMetric, parse
+from ltr.lists import exact_dtype, may_look
 
 
-class QueryTable(Metric):
+class Accumulator(Metric):
+    """A torchmetrics.Metric whose states keep int64 and float64 (where the device has it) wherever they are moved."""
+
+    full_state_update = False
+    is_differentiable = False
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._none: dict[str, Tensor] = {}
+
+    def add_rows(self, name: str, *shape: int, dtype: torch.dtype) -> None:
+        """A state that holds rows of this shape, from all processes where they are joined."""
+        self.add_state(name, default=[], dist_reduce_fx="cat")
+        self._none[name] = torch.zeros(0, *shape, dtype=dtype, device="cpu")
+
+    def sync(self, *args: Any, **options: Any) -> None:
+        """As torchmetrics does it; a process without rows brings none, where torchmetrics' own would not fit."""
+        for name, none in self._none.items():
+            if not len(getattr(self, name)):
+                setattr(self, name, [_moved(none, self.device)])
+        super().sync(*args, **options)
+
+    def _apply(self, fn: Callable[..., Any], exclude_state: Sequence[str] = ()) -> Module:
+        super()._apply(fn, tuple(self._defaults))
+        for name in self._defaults:
+            for states in (self.__dict__, self._defaults):
+                states[name] = _moved(states[name], self.device)
+        self._computed = None  # torchmetrics converted it as fn says
+        return self
+
+
+class QueryTable(Accumulator):
     """A table with one row per list and named float64 columns, gathered from all processes.
 
     A list that came more than once (to fill up a process without work) has one row all the same.
@@ -29,15 +59,14 @@ class QueryTable(Metric):
         {'query': [0, 1], 'ndcg': [1.0, 0.25]}
     """
 
-    full_state_update = False
     query: list[Tensor]  # of [B] int64
     values: list[Tensor]  # of [B, C]
 
     def __init__(self, columns: Sequence[str]) -> None:
         super().__init__()
         self.columns = tuple(columns)
-        self.add_state("query", default=[], dist_reduce_fx="cat")
-        self.add_state("values", default=[], dist_reduce_fx="cat")
+        self.add_rows("query", dtype=torch.int64)
+        self.add_rows("values", len(self.columns), dtype=torch.float64)
 
     def update(self, query: Tensor, columns: Mapping[str, Tensor]) -> None:
         """Add rows: query [B] int64, and [B] values for each column."""
@@ -47,66 +76,32 @@ class QueryTable(Metric):
 
     def compute(self) -> dict[str, Tensor]:
         """The columns [Q] with "query" first, in rising order of query; empty before the first update."""
-        if not len(self.query):
-            return {"query": torch.zeros(0, dtype=torch.int64)} | {name: torch.zeros(0) for name in self.columns}
-        query, values = _joined(self.query), _joined(self.values)
+        query, values = joined(self.query), joined(self.values)
+        order, first = by_query(query)
+        rows = order[first]
+        return {"query": query[rows]} | dict(zip(self.columns, values[rows].unbind(1), strict=True))
+
+
+def by_query(query: Tensor) -> tuple[Tensor, Tensor]:
+    """[N] the order of rising queries, rows of one query as they came; [N] in that order, is it its query's first?"""
+    if may_look(query) and bool((query[1:] >= query[:-1]).all()):
+        order = torch.arange(len(query))
+    else:
         order = query.argsort(stable=True)
-        query, values = query[order], values[order]
-        first = torch.cat([torch.ones_like(query[:1], dtype=torch.bool), query[1:] != query[:-1]])
-        return {"query": query[first]} | dict(zip(self.columns, values[first].unbind(1), strict=True))
+    ordered = query[order]
+    return order, torch.cat([torch.ones_like(query[:1], dtype=torch.bool), ordered[1:] != ordered[:-1]])
 
 
-class MetricMean(Metric):
-    """The mean of an exact metric over all lists of all batches and processes, for modules of one's own.
-
-    Sums of per-list values over counts, by the metric's rule for lists without an answer.
-
-    Args:
-        metric: a metric or its name.
-
-    Raises:
-        ValueError: an unknown metric.
-
-    Example:
-        >>> mean = MetricMean("mrr")
-        >>> mean.update(torch.tensor([[2.0, 1.0]]), torch.tensor([[0.0, 1.0]]))
-        >>> mean.update(torch.tensor([[2.0, 1.0]] * 3), torch.tensor([[1.0, 0.0]] * 3))
-        >>> mean.compute().item()
-        0.875
-    """
-
-    full_state_update = False
-    total: Tensor
-    count: Tensor
-
-    def __init__(self, metric: RankingMetric | str) -> None:
-        super().__init__()
-        self.metric = parse(metric)
-        zero = torch.tensor(0.0, dtype=torch.float64)
-        self.add_state("total", default=zero, dist_reduce_fx="sum")
-        self.add_state("count", default=zero.clone(), dist_reduce_fx="sum")
-
-    def _apply(self, fn: Callable[..., Any], exclude_state: Sequence[str] = ()) -> Module:
-        dtype = exact_dtype(fn(torch.zeros(1)).device)  # before the move: the device may have no float64
-        self.total, self.count = self.total.to(dtype), self.count.to(dtype)
-        self._defaults = {name: torch.zeros_like(self.total) for name in ("total", "count")}
-        return super()._apply(fn, exclude_state)
-
-    def update(
-        self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None, weight: Tensor | None = None
-    ) -> None:
-        """Add lists: scores, relevance and mask [B, L], weight [B]."""
-        values = self.metric.exact(scores, relevance, mask)
-        values, counted = self.metric.settle(values, self.metric.defined(relevance, mask))
-        share = counted.to(values.dtype) * (1 if weight is None else weight)
-        self.total = self.total + (values * share).sum()
-        self.count = self.count + share.sum()
-
-    def compute(self) -> Tensor:
-        """The mean, NaN over no list."""
-        return self.total / self.count
+def _moved(state: Any, device: torch.device) -> Any:
+    """A state or a list of them on the device, in its exact type; one of the meta device, which holds nothing, as 0."""
+    if isinstance(state, list):
+        return [_moved(each, device) for each in state]
+    exact = exact_dtype(device) if state.is_floating_point() else state.dtype
+    if state.is_meta:
+        return torch.zeros(state.shape, dtype=exact, device=device)
+    return state.to(exact).to(device) if exact == torch.float32 else state.to(device).to(exact)
 
 
-def _joined(parts: list[Tensor] | Tensor) -> Tensor:
+def joined(parts: list[Tensor] | Tensor) -> Tensor:
     """One tensor of the parts, which are one already where processes were joined."""
     return parts if isinstance(parts, Tensor) else torch.cat(parts)

@@ -54,7 +54,8 @@ def undeclared(sources: Iterator[str], requirements: list[str]) -> set[str]:
 
 def test_every_package_that_is_imported_is_declared() -> None:
     """The wheel is tried in the development environment, which has more than an installation has."""
-    requirements = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    requirements = [*project["dependencies"], *project["optional-dependencies"]["plot"]]
     assert undeclared((path.read_text() for path in (ROOT / "ltr").rglob("*.py")), requirements) == set()
     assert undeclared(iter(["import yaml"]), requirements) == set()  # PyYAML: another name than the package
     late = "def f():\n    import hypothesis.strategies\n    from pytest import mark\n    from . import x\n    import os"

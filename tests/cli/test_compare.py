@@ -44,7 +44,7 @@ def test_the_table_holds_what_the_files_say(ltr: Ltr, at_work: Path) -> None:
     assert "difference = first minus second, paired by query; BCa bootstrap" in out
     assert "ndcg-linear@5: " in out
     assert "2 metrics were looked at: p-values are not corrected for that." in out
-    assert "ndcg@5 gain=y discount=1/log2(1+r) ties=average empty=skip" in out
+    assert "ndcg@5 gain=y discount=1/log2(1+r) ideal=judged unjudged=zero ties=average empty=skip" in out
 
 
 def test_a_run_against_itself(ltr: Ltr, at_work: Path) -> None:
@@ -71,7 +71,10 @@ def edit_info(run: Path, **facts: object) -> None:
 
 
 def test_a_metric_that_means_two_things_is_refused(ltr: Ltr, pair: Path) -> None:
-    edit_info(pair / "runs/second", conventions={"mrr": "mrr relevant=y>=2 ties=average empty=skip"})
+    edit_info(
+        pair / "runs/second",
+        conventions={"mrr": "mrr relevant=y>=2 ideal=judged unjudged=zero ties=average empty=skip"},
+    )
     status, out, err = ltr("compare", "first", "second", "metrics=[mrr]")
     assert (status, out) == (1, "")
     assert err == (

@@ -16,7 +16,7 @@ def test_the_overview_names_every_verb() -> None:
     assert [name for name in VERBS if f"\n  {name}  " in overview()] == list(VERBS)
 
 
-@pytest.mark.parametrize("verb", ["train", "evaluate", "predict", "compare"])
+@pytest.mark.parametrize("verb", ["train", "evaluate", "predict", "compare", "explain"])
 def test_a_verb_shows_its_inputs_its_keys_and_its_groups(verb: str) -> None:
     text, path = of_verb(verb), presets.folder() / f"{verb}.yaml"
     assert " ".join(["usage: ltr", verb, *(word.upper() for word in VERBS[verb].inputs)]) in text
@@ -46,6 +46,10 @@ def test_only_train_sweeps() -> None:
 
 def test_list_has_a_help_too() -> None:
     assert "usage: ltr list WHAT\n" in of_verb("list")
+
+
+def test_a_verb_that_takes_many_inputs_says_so() -> None:
+    assert "usage: ltr explain INPUTS... [key=value ...]\n" in of_verb("explain")
 
 
 @pytest.mark.parametrize("verb", list(VERBS))

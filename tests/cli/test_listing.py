@@ -2,21 +2,53 @@
 
 import pytest
 
-from ltr.metrics import METRICS
+from ltr.metrics import METRICS, parse
+from ltr.metrics.presets import PRESETS
 from tests.cli.conftest import Ltr
 
 
 def test_without_a_word_it_says_what_can_be_listed(ltr: Ltr) -> None:
     status, out, _ = ltr("list")
     assert status == 0
-    assert {"  metrics", "  loss", "  data", "  model"} <= set(out.splitlines())
+    assert {"  metrics", "  presets", "  loss", "  data", "  model"} <= set(out.splitlines())
 
 
-def test_every_metric_with_the_first_line_of_its_docstring(ltr: Ltr) -> None:
-    _, out, _ = ltr("list", "metrics")
-    for name, metric in METRICS.items():
-        assert f"{name}@10" in out
-        assert (metric.__doc__ or "").splitlines()[0] in out
+def entries(text: str) -> dict[str, str]:
+    """What stands in the first column -> what stands beside it, on however many lines; the closing words left out."""
+    found: dict[str, str] = {}
+    for line in text.rpartition("\n\n")[0].splitlines():
+        name, about = (line.strip().split(maxsplit=1)) if not line.startswith(" ") else (list(found)[-1], line.strip())
+        found[name] = f"{found.get(name, '')} {about}".strip()
+    return found
+
+
+def test_every_metric_under_a_name_that_can_be_typed_with_what_it_assumes(ltr: Ltr) -> None:
+    status, out, _ = ltr("list", "metrics")
+    found = {type(parse(name)): (name, about) for name, about in entries(out).items()}
+    assert status == 0
+    assert list(found) == list(METRICS.values())
+    for metric, (name, about) in found.items():
+        words = " ".join((metric.__doc__ or "").split())
+        first, assumes = (metric.__doc__ or "").splitlines()[0], about[about.index("Assumes ") :]
+        assert about == f"{first} {assumes}"
+        assert assumes in words
+        assert assumes.index(".") == len(assumes) - 1  # one sentence
+        assert ("@10" in name) == metric.cuts
+    assert out.startswith("ndcg@10           Normalised discounted cumulative gain: DCG@k / DCG@k of the\n")
+    assert "\ngradedap-max4@10  Graded average precision" in out
+
+
+@pytest.mark.parametrize("what", ["metrics", "presets"])
+def test_lists_of_sentences_fit_a_terminal_of_80_columns(ltr: Ltr, what: str) -> None:
+    _, out, _ = ltr("list", what)
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("what", ["preset", "presets"])
+def test_every_preset_with_its_program_and_its_metrics(ltr: Ltr, what: str) -> None:
+    status, out, _ = ltr("list", what)
+    assert status == 0
+    assert entries(out) == {name: f"{preset.about} has {', '.join(preset.metrics)}" for name, preset in PRESETS.items()}
 
 
 @pytest.mark.parametrize(

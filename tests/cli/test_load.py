@@ -46,7 +46,7 @@ def test_evaluates_with_the_metrics_of_the_run_or_others(at_work: Path) -> None:
     trained = ltr.load("first")
     assert [values.metric.name for values in trained.evaluate("data/test.txt")] == ["ndcg-linear@5", "mrr"]
     (found,) = trained.evaluate("data/test.txt", ["ndcg-linear@5"])
-    assert found.summary().mean == pytest.approx(trained.run.read_info()["test"]["ndcg-linear@5"], abs=1e-6)
+    assert found.summary().value == pytest.approx(trained.run.read_info()["test"]["ndcg-linear@5"], abs=1e-6)
 
 
 def test_the_best_state_unless_asked_and_in_evaluation_mode(at_work: Path) -> None:
@@ -83,7 +83,7 @@ def mapped(here: Path) -> Path:
 def test_a_file_gets_the_label_map_and_the_weights_of_the_run(mapped: Path) -> None:
     trained = ltr.load("mapped")
     (found,) = trained.evaluate("test.txt")
-    assert found.summary().mean == pytest.approx(trained.run.read_info()["test"]["mrr"], abs=1e-6)
+    assert found.summary().value == pytest.approx(trained.run.read_info()["test"]["mrr"], abs=1e-6)
     assert sorted(set(found.weight.tolist())) == [1, 2, 3]
     assert set(trained.read("test.txt", labelled=True).relevance.tolist()) == {0, 1}
     with pytest.raises(DataError, match=r"known\.txt: wanted a weight for each query of .*other\.txt, came none for 8"):
@@ -95,7 +95,7 @@ def test_the_verb_evaluates_one_file_by_map_and_weights(mapped: Path, capsys: py
     (own,) = ltr.load("mapped").evaluate("test.txt")
     capsys.readouterr()
     assert main(["evaluate", "mapped"]) == 0
-    assert f" {own.summary().mean:.4f} " in capsys.readouterr().out
+    assert f" {own.summary().value:.4f} " in capsys.readouterr().out
     assert main(["evaluate", "mapped", "data.test=other.txt", "data.weights=weights.txt"]) == 0
     out, err = capsys.readouterr()
     assert f"test: {mapped}/other.txt, 8 queries" in out

@@ -8,7 +8,13 @@ from ltr.cli import presets
 
 
 def test_the_folder_is_there_and_holds_a_root_for_every_verb() -> None:
-    assert {path.stem for path in presets.folder().glob("*.yaml")} == {"train", "evaluate", "predict", "compare"}
+    assert {path.stem for path in presets.folder().glob("*.yaml")} == {
+        "train",
+        "evaluate",
+        "explain",
+        "predict",
+        "compare",
+    }
 
 
 def test_the_folder_of_an_installed_package_is_inside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """What is typed arrives as it was typed."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ltr.cli.compose import Composer
 from ltr.cli.errors import ConfigError
 from ltr.cli.words import Word, as_text, is_quoted, quoted, read, split
 
@@ -22,6 +24,52 @@ def test_inputs_come_in_order_without_a_key() -> None:
 def test_a_file_that_looks_like_a_pair_is_an_input_when_it_is_there(here: Path) -> None:
     (here / "a=b.txt").touch()
     assert typed(["a=b.txt", "c=d.txt"], "run", "file") == ["run=a=b.txt", "c=d.txt"]
+
+
+def test_the_last_input_may_take_all_words_that_are_left(here: Path) -> None:
+    (here / "b=1.run").touch()
+    words = ["qrels.txt", "a.run", "metrics=[ndcg@10]", "b=1.run", "c d.run"]
+    assert typed(words, "inputs...") == ["metrics=[ndcg@10]", "inputs=['qrels.txt','a.run','b=1.run','c d.run']"]
+    assert typed(words, "run", "others...") == [
+        *("run=qrels.txt", "metrics=[ndcg@10]"),
+        "others=['a.run','b=1.run','c d.run']",
+    ]
+    assert typed(["k=1"], "inputs...") == ["k=1"]
+    assert typed(["inputs=[a,b]"], "inputs...") == ["inputs=[a,b]"]
+
+
+def test_a_file_named_like_the_key_of_an_input_is_an_input(here: Path) -> None:
+    (here / "inputs=a").touch()
+    assert typed(["x.run", "inputs=a"], "inputs...") == ["inputs=['x.run','inputs=a']"]
+
+
+def test_words_are_refused_beside_the_key_that_takes_them() -> None:
+    with pytest.raises(ConfigError, match=r"^c: ltr evaluate wants key=value here; its inputs are inputs\.\.\.$"):
+        read(["inputs=[a,b]", "c"], "evaluate", ("inputs...",))
+
+
+@pytest.mark.parametrize("number", ["-1", "-0.5", "-.5", "-1e3"])
+def test_a_negative_number_is_no_option(number: str) -> None:
+    assert typed(["3", number], "inputs...") == [f"inputs=['3','{number}']"]
+
+
+def test_many_words_become_absolute_paths_where_the_verb_takes_paths(here: Path) -> None:
+    def verb(*, inputs: Sequence[str | Path]) -> None: ...
+
+    def names(*, inputs: Sequence[str]) -> None: ...
+
+    words = read(["last", "a,b.run", "~x/it's.run"], "explain", ("inputs...",)).words
+    found = Composer("explain", verb).compose(words)["inputs"]
+    assert found == [f"{here}/last", f"{here}/a,b.run", f"{here}/~x/it's.run"]
+    assert Composer("explain", names).compose(words)["inputs"] == ["last", "a,b.run", "~x/it's.run"]
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0$=~", exclude_categories=["Cs"])), min_size=1))
+def test_many_words_arrive_as_they_were_typed(texts: list[str]) -> None:
+    words = [text for text in texts if not text.startswith("-")]
+    for word in read(words, "verb", ("inputs...",)).words:
+        written = as_text(word.value or "", lists=True, nodes=False, nothing=False)
+        assert OverridesParser.create().parse_override(f"key={written}").value() == words
 
 
 @pytest.mark.parametrize("argument", ["~scheduler", "+a.b=1", "++a=", "a._target_=m.C", "~a=1"])

@@ -12,6 +12,8 @@ from ltr.testing import check_surrogate
 
 CONF = Path(__file__).parents[2] / "conf" / "loss"
 METRICS = ["ndcg@10", "ndcg@3", "ndcg-linear", "dcg@5", "mrr@10", "ap", "precision@3", "recall@3"]
+METRICS += ["ap-hits@3", "gradedap-max4@3", "f1@3", "success@3", "rprec", "err-max4@10", "rbp@5", "bpref", "pairs"]
+METRICS += ["tau", "auc"]
 EVERY = [
     "one loss a list",
     "padding changes nothing",

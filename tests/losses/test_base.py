@@ -91,3 +91,14 @@ def test_bad_lists_are_refused(surrogate: Surrogate) -> None:
 )
 def test_no_surrogate_holds_parameters_or_state(surrogate: Surrogate) -> None:
     assert len(surrogate.state_dict()) == len(list(surrogate.parameters())) == 0
+
+
+@pytest.mark.parametrize("surrogate", [ApproxMetric, LambdaRank])
+def test_there_is_nothing_to_learn_from_a_metric_of_the_judgements(surrogate: type[Surrogate]) -> None:
+    with pytest.raises(ValueError, match=r"^judged@2: it measures the judgements, so there is nothing to train on$"):
+        surrogate("judged@2")
+
+
+def test_less_of_an_approximated_metric_cannot_be_better() -> None:
+    with pytest.raises(ValueError, match=r"^ApproxMetric: arp is no aim to raise: less of it is better$"):
+        ApproxMetric("arp")

@@ -1,9 +1,16 @@
 """ltr/metrics/ap.py"""
 
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+
 import pytest
 import torch
 
+from ltr.losses import ApproxMetric
 from ltr.metrics import AP, parse
+from ltr.ranking import soft_ranking
+from ltr.testing import check_metric, check_surrogate
 
 
 def test_precision_at_the_relevant_documents() -> None:
@@ -11,12 +18,20 @@ def test_precision_at_the_relevant_documents() -> None:
     assert AP()([4, 3, 2, 1], [1, 3, 0, 2]).item() == pytest.approx((1 + 1 + 3 / 4) / 3)
 
 
-def test_the_two_divisors() -> None:
+def test_the_three_divisors() -> None:
     labels = [1, 0, 1, 0, 0, 1, 1]  # four relevant, two of them in the first three
     scores = [7, 6, 5, 4, 3, 2, 1]
     assert AP(k=3)(scores, labels).item() == pytest.approx((1 + 2 / 3) / 4)
     assert AP(k=3, divisor="min")(scores, labels).item() == pytest.approx((1 + 2 / 3) / 3)
     assert AP(divisor="min")(scores, labels).item() == AP()(scores, labels).item()
+    assert AP(k=3, divisor="hits")(scores, labels).item() == pytest.approx((1 + 2 / 3) / 2)
+    assert AP(k=1, divisor="hits")(scores, [0, *labels[1:]]).item() == 0  # no hit to divide by
+
+
+def test_hits_do_not_count_what_was_not_returned() -> None:
+    given = {"retrieved": [True, True, True, False]}
+    assert AP()([3, 2, 1, 0], [0, 1, 0, 1], **given).item() == 1 / 2 / 2
+    assert AP(divisor="hits")([3, 2, 1, 0], [0, 1, 0, 1], **given).item() == 1 / 2
 
 
 def test_a_threshold() -> None:
@@ -43,3 +58,49 @@ def test_the_random_order_of_a_large_list() -> None:
     expected = ((relevant - 1) / (n - 1) * (n - harmonic) + harmonic) / n
     labels = torch.tensor([[1.0] * relevant + [0.0] * (n - relevant)])
     assert AP().floor(labels).item() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("k", [2, 3, 6, 9, 10, 12, 40])
+def test_hits_in_a_tie_across_the_cutoff(k: int) -> None:
+    """Two places, then ten tied documents of which four are relevant, then one more: all choices of four places."""
+    top, block, total = [1, 0], 10, Fraction(0)
+    for chosen in combinations(range(block), 4):
+        order = [*top, *(int(place in chosen) for place in range(block)), 1][:k]
+        precisions = [Fraction(sum(order[: rank + 1]), rank + 1) for rank, relevant in enumerate(order) if relevant]
+        total += sum(precisions) / len(precisions)
+    scores, labels = [3, 2, *[1] * block, 0], [*top, *[0, 1] * 4, 0, 0, 1]
+    value = AP(k=k, divisor="hits")(scores, labels).item()
+    assert value == pytest.approx(float(total / comb(block, 4)), rel=1e-12)
+
+
+def test_hits_of_a_random_order_of_a_large_list() -> None:
+    """Given x hits, the mean over the first k places of (1 + (rank - 1) (x - 1) / (k - 1)) / rank, in exact numbers."""
+    n, relevant, k = 1000, 60, 300
+    harmonic = sum(Fraction(1, rank) for rank in range(1, k + 1))
+    expected = Fraction(0)
+    for x in range(1, relevant + 1):
+        chance = Fraction(comb(relevant, x) * comb(n - relevant, k - x), comb(n, k))
+        expected += chance * (harmonic + Fraction(x - 1, k - 1) * (k - harmonic)) / k
+    labels = torch.tensor([[1.0] * relevant + [0.0] * (n - relevant)])
+    assert AP(k=k, divisor="hits").floor(labels).item() == pytest.approx(float(expected), rel=1e-11)
+
+
+def test_hits_of_soft_ranks() -> None:
+    """Sharp scores give the exact value, and where nothing is found the gradient is finite."""
+    metric = AP(k=2, divisor="hits")
+    scores = torch.tensor([[4.0, 3.0, 2.0, 1.0], [4.0, 3.0, 2.0, 1.0]], dtype=torch.float64, requires_grad=True)
+    labels = torch.tensor([[0.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]], dtype=torch.float64)
+    value = metric.of(soft_ranking(scores, None, 1e-3), labels)
+    assert value.tolist() == pytest.approx([1 / 2, 0])
+    (gradient,) = torch.autograd.grad(metric.of(soft_ranking(scores, None, 1.0), labels).sum(), scores)
+    assert torch.isfinite(gradient).all()
+    assert gradient.any()
+
+
+@pytest.mark.parametrize("name", ["ap", "ap-min@2", "ap-hits", "ap-hits@1", "ap-hits@3", "ap-rel2-hits-docid@2"])
+def test_the_contract(name: str) -> None:
+    assert "swap deltas are what a swap does" in check_metric(parse(name))
+
+
+def test_soft_becomes_hard() -> None:
+    assert "belief keeps its promise" in check_surrogate(ApproxMetric("ap-hits"))

@@ -1,14 +1,17 @@
 """ltr/metrics/base.py: what every metric shares."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from ltr.metrics import AP, DCG, NDCG, RR, Precision, Recall, parse
+from ltr.metrics import AP, DCG, METRICS, NDCG, BinaryMetric, Precision, RankingMetric, Recall, parse
 
-CLASSES = [NDCG, DCG, RR, AP, Precision, Recall]
+CUT = [parse(f"{base}@2") for base in ("ndcg", "dcg", "mrr", "ap", "gradedap-max4", "precision", "recall", "f1")]
+CUT += [parse(f"{base}@2") for base in ("success", "err-max4", "rbp", "judged")]
+FULL = [parse(base) for base in ("rprec", "bpref", "pairs", "tau", "auc", "arp")]
 SCORES = [[2, 1], [2, 1], [2, 1]]
 LABELS = [[1, 0], [0, 1], [0, 0]]  # RR 1, 1/2 and no answer
 
@@ -61,8 +64,12 @@ def test_the_mean_over_no_list_is_nan() -> None:
     assert np.isnan(parse("ndcg").mean([[1, 2]], [[0, 0]]).item())
 
 
-@pytest.mark.parametrize("metric", [each(k=2) for each in CLASSES], ids=str)
-def test_nan_scores_are_refused_by_a_call_and_shown_by_exact(metric: NDCG) -> None:
+def test_every_metric_is_here() -> None:
+    assert {metric.base for metric in (*CUT, *FULL)} == set(METRICS)
+
+
+@pytest.mark.parametrize("metric", [*CUT, *FULL], ids=str)
+def test_nan_scores_are_refused_by_a_call_and_shown_by_exact(metric: RankingMetric) -> None:
     scores, labels = torch.tensor([[torch.nan, 0.2], [0.1, 0.3]]), torch.tensor([[1, 0], [0, 1]])
     message = "scores must be numbers: list 0, document 0 has nan"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
@@ -79,8 +86,8 @@ def test_a_nan_score_in_padding_is_no_fault() -> None:
     assert parse("mrr").exact(torch.tensor([[0.1, torch.nan]]), torch.tensor([[1.0, 0.0]]), mask).tolist() == [1.0]
 
 
-@pytest.mark.parametrize("metric", [each(k=2) for each in CLASSES], ids=str)
-def test_lists_without_documents(metric: NDCG) -> None:
+@pytest.mark.parametrize("metric", [*CUT, *FULL], ids=str)
+def test_lists_without_documents(metric: RankingMetric) -> None:
     """Two lists padded away whole, then two lists of width 0."""
     blank = torch.zeros(2, 3)
     assert metric(blank, blank, blank.bool()).tolist() == [0.0, 0.0]
@@ -88,9 +95,9 @@ def test_lists_without_documents(metric: NDCG) -> None:
     assert metric(blank[:, :0], blank[:, :0]).tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize("metric", [each(k=2) for each in CLASSES], ids=str)
+@pytest.mark.parametrize("metric", [*CUT, *FULL], ids=str)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.int64])
-def test_values_are_float64_whatever_comes_in(metric: NDCG, dtype: torch.dtype) -> None:
+def test_values_are_float64_whatever_comes_in(metric: RankingMetric, dtype: torch.dtype) -> None:
     scores, labels = torch.tensor([[3, 1, 2]], dtype=dtype), torch.tensor([[0, 2, 1]], dtype=dtype)
     value = metric(scores, labels)
     assert value.dtype == torch.float64
@@ -117,35 +124,58 @@ def test_metrics_are_values() -> None:
     assert len({NDCG(k=10), parse("ndcg@10"), AP(threshold=2), AP(threshold=2.0)}) == 2
 
 
-@pytest.mark.parametrize("metric", [each(k=3, ties="worst", empty="zero") for each in CLASSES], ids=str)
-def test_uncut_forgets_the_cutoff_alone(metric: NDCG) -> None:
-    if isinstance(metric, Precision | Recall):
-        assert metric.uncut() == metric
-    else:
-        assert metric.uncut() == type(metric)(ties="worst", empty="zero")
+@pytest.mark.parametrize("metric", CUT, ids=str)
+def test_uncut_forgets_the_cutoff_alone(metric: RankingMetric) -> None:
+    """Where a metric would no longer depend on the ranking, it stays as it is."""
+    metric = replace(metric, ties="worst", empty="zero")
+    stays = metric.base in ("precision", "recall", "f1", "success", "judged")
+    assert metric.uncut() == (metric if stays else replace(metric, k=None))
 
 
-@pytest.mark.parametrize("metric", CLASSES)
+@pytest.mark.parametrize("metric", CUT, ids=str)
+@pytest.mark.parametrize("k", [0, -1, 2.5, "five", True, 10**10])
+def test_a_cutoff_is_a_whole_number_from_1(metric: RankingMetric, k: object) -> None:
+    message = f"{metric.base}: the cutoff k must be a whole number from 1 to 1000000000, got {k!r}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        replace(metric, k=k)
+
+
+@pytest.mark.parametrize("metric", FULL, ids=str)
+def test_a_metric_of_the_full_list_takes_no_cutoff(metric: RankingMetric) -> None:
+    message = f"{metric.base}: is a metric of the full list and takes no cutoff; got k=3"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        replace(metric, k=3)
+
+
+@pytest.mark.parametrize("metric", [*CUT, *FULL], ids=str)
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("option", "wrong", "words"),
     [
-        ({"k": 0}, "the cutoff k must be a whole number from 1 to 1000000000, got 0"),
-        ({"k": -1}, "the cutoff k must be a whole number from 1 to 1000000000, got -1"),
-        ({"k": 2.5}, "the cutoff k must be a whole number from 1 to 1000000000, got 2.5"),
-        ({"k": "five"}, "the cutoff k must be a whole number from 1 to 1000000000, got 'five'"),
-        ({"k": True}, "the cutoff k must be a whole number from 1 to 1000000000, got True"),
-        ({"ties": "random"}, "ties must be one of average, docid, stable, worst, best; got 'random'"),
-        ({"empty": "drop"}, "empty must be one of skip, zero, one, error; got 'drop'"),
+        ("ties", "random", "average, docid, stable, worst, best"),
+        ("empty", "drop", "skip, zero, one, error"),
+        ("unjudged", "bounds", "zero, ignored"),
+        ("ideal", "top", "judged, retrieved"),
     ],
 )
-def test_what_is_refused(metric: type[NDCG], arguments: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(f'{metric.base}: {message}')}$"):
-        metric(**arguments)
+def test_a_word_that_is_none(metric: RankingMetric, option: str, wrong: str, words: str) -> None:
+    message = f"{metric.base}: {option} must be one of {words}; got {wrong!r}"
+    if option == "ideal" and not metric.pooled:
+        message = f"{metric.base}: has no ideal order, so ideal has no meaning for it; got {wrong!r}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        replace(metric, **{option: wrong})
 
 
-@pytest.mark.parametrize("metric", [RR, AP, Precision, Recall])
+@pytest.mark.parametrize("metric", [each for each in (*CUT, *FULL) if not each.pooled], ids=str)
+def test_a_metric_without_an_ideal_order_is_not_asked_for_one(metric: RankingMetric) -> None:
+    message = f"{metric.base}: has no ideal order, so ideal has no meaning for it; got 'retrieved'"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        replace(metric, ideal="retrieved")
+    assert "ideal" not in metric.convention
+
+
+@pytest.mark.parametrize("metric", [each for each in METRICS.values() if issubclass(each, BinaryMetric)])
 @pytest.mark.parametrize("threshold", [0, -1.0, float("nan"), float("inf"), True, "2"])
-def test_a_threshold_is_a_number_above_0(metric: type[RR], threshold: object) -> None:
+def test_a_threshold_is_a_number_above_0(metric: type[BinaryMetric], threshold: object) -> None:
     message = f"{metric.base}: the relevance threshold must be a number above 0, got {threshold!r}"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         metric(threshold=threshold)
@@ -154,9 +184,10 @@ def test_a_threshold_is_a_number_above_0(metric: type[RR], threshold: object) ->
 @pytest.mark.parametrize(
     ("metric", "arguments", "message"),
     [
-        (AP, {"divisor": "hits"}, "ap: divisor must be R or min; got 'hits'"),
-        (Precision, {"divisor": "n"}, "precision: divisor must be k or min; got 'n'"),
-        (NDCG, {"short": "one"}, "ndcg: short must be keep or zero; got 'one'"),
+        (AP, {"divisor": "n"}, "ap: divisor must be one of R, min, hits; got 'n'"),
+        (Precision, {"divisor": "n"}, "precision: divisor must be one of k, min; got 'n'"),
+        (Recall, {"divisor": "k"}, "recall: divisor must be one of R, min; got 'k'"),
+        (NDCG, {"short": "one"}, "ndcg: short must be one of keep, zero; got 'one'"),
     ],
 )
 def test_options_of_one_metric(metric: type[AP], arguments: dict[str, str], message: str) -> None:
@@ -167,11 +198,6 @@ def test_options_of_one_metric(metric: type[AP], arguments: dict[str, str], mess
 def test_a_cutoff_may_be_a_whole_number_of_any_kind() -> None:
     assert NDCG(k=np.int64(3)) == NDCG(k=3)
     assert NDCG(k=10**9)([2, 1], [0, 1]).item() == NDCG()([2, 1], [0, 1]).item()
-
-
-def test_the_cutoff_has_an_end() -> None:
-    with pytest.raises(ValueError, match="the cutoff k must be a whole number from 1 to 1000000000, got 10000000000"):
-        NDCG(k=10**10)
 
 
 def test_where_nothing_may_be_looked_at_nan_scores_give_nan(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,10 +47,13 @@ VALUES: list[tuple[str, str, list[float], list[float], float, list[str]]] = [
     # the other two of its four relevant documents are scored last
     ("metric-35 by relevant", "ap@3", [7, 6, 5, 4, 3, 2, 1], [1, 0, 1, 0, 0, 1, 1], 0.416666666667,
      ["recommenders-team/recommenders/issues/1702", "msight-tech/research-xbm/issues/11"]),
+    ("metric-35 by hits", "ap-hits@3", [7, 6, 5, 4, 3, 2, 1], [1, 0, 1, 0, 0, 1, 1], 0.833333333333,
+     ["recommenders-team/recommenders/issues/1702", "msight-tech/research-xbm/issues/11"]),
     ("metric-35 by min", "ap-min@3", [7, 6, 5, 4, 3, 2, 1], [1, 0, 1, 0, 0, 1, 1], 0.555555555556,
      ["lightgbm-org/LightGBM/issues/3422"]),
     *[("metric-36", name, [5, 4, 3, 2, 1], [1, 1, 0, 1, 1], value, ["AmenRa/ranx/issues/30"])
-      for name, value in (("recall@1", 0.25), ("recall@2", 0.5), ("mrr@1", 1.0), ("mrr@2", 1.0))],
+      for name, value in (("recall@1", 0.25), ("recall@2", 0.5), ("recall-min@1", 1.0), ("recall-min@2", 1.0),
+                          ("mrr@1", 1.0), ("mrr@2", 1.0))],
     *[("metric-37", name, [4, 3, 2, 1], [1, 3, 0, 2], value,
        ["dmlc/xgboost/pull/8931", "jattenberg/RankLib/issues/1", "salesforce/ml4ir/issues/51"])
       for name, value in (("ap", 0.916666666667), ("ap-rel2", 0.5), ("mrr", 1.0), ("mrr-rel2", 0.5))],

@@ -9,13 +9,19 @@ from hypothesis import strategies as st
 
 from ltr.metrics import (
     AP,
+    ARP,
     DCG,
+    ERR,
+    F1,
     METRICS,
     NDCG,
+    RBP,
     RR,
     Binary,
     Exp2,
     Geometric,
+    GradedAP,
+    Judged,
     Letor,
     Linear,
     Log2,
@@ -23,40 +29,72 @@ from ltr.metrics import (
     RankingMetric,
     Recall,
     Reciprocal,
+    RPrecision,
+    Success,
     Table,
     parse,
 )
 
-OPTIONS = "wanted one of rel2, R, min, average, docid, stable, worst, best, skip, zero, one, error"  # of ap
+COMMON = "judged, retrieved, unjudged0, condensed, average, docid, stable, worst, best, skip, zero, one, error"
+OPTIONS = f"wanted one of rel2, R, min, hits, {COMMON}"  # of ap
+BASES = (
+    "ndcg, dcg, mrr, ap, gradedap, precision, recall, f1, success, rprec, err, rbp, bpref, judged, pairs, tau, auc, arp"
+)
+BRACKET = "wanted rel=2, judged_only=True, dcg='exp-log2', gains={1: 3}, p=0.8, relative=True or beta=1 in the brackets"
+POOL = "ideal=judged unjudged=zero"
+RULES = f"{POOL} ties=average empty=skip"
 
 
 @pytest.mark.parametrize(
     ("metric", "name", "convention"),
     [
-        (NDCG(k=10), "ndcg@10", "ndcg@10 gain=2^y-1 discount=1/log2(1+r) ties=average empty=skip"),
-        (NDCG(), "ndcg", "ndcg gain=2^y-1 discount=1/log2(1+r) ties=average empty=skip"),
+        (NDCG(k=10), "ndcg@10", f"ndcg@10 gain=2^y-1 discount=1/log2(1+r) {RULES}"),
+        (NDCG(), "ndcg", f"ndcg gain=2^y-1 discount=1/log2(1+r) {RULES}"),
         (
             NDCG(k=5, gain=Linear(), ties="docid"),
             "ndcg-linear-docid@5",
-            "ndcg@5 gain=y discount=1/log2(1+r) ties=docid empty=skip",
+            f"ndcg@5 gain=y discount=1/log2(1+r) {POOL} ties=docid empty=skip",
         ),
-        (NDCG(k=10, empty="zero"), "ndcg-zero@10", "ndcg@10 gain=2^y-1 discount=1/log2(1+r) ties=average empty=zero"),
+        (
+            NDCG(k=10, empty="zero"),
+            "ndcg-zero@10",
+            f"ndcg@10 gain=2^y-1 discount=1/log2(1+r) {POOL} ties=average empty=zero",
+        ),
         (
             NDCG(k=10, discount=Letor(), short="zero", ties="stable", empty="zero"),
             "ndcg-letor-short0-stable-zero@10",
-            "ndcg@10 gain=2^y-1 discount=1/log2(max(r,2)) short=zero ties=stable empty=zero",
+            f"ndcg@10 gain=2^y-1 discount=1/log2(max(r,2)) short=zero {POOL} ties=stable empty=zero",
         ),
-        (DCG(gain=Binary(2)), "dcg-binary2", "dcg gain=[y>=2] discount=1/log2(1+r) ties=average empty=skip"),
-        (RR(k=10), "mrr@10", "mrr@10 relevant=y>=1 ties=average empty=skip"),
-        (AP(k=100, threshold=2), "ap-rel2@100", "ap@100 relevant=y>=2 divisor=R ties=average empty=skip"),
-        (AP(k=5, divisor="min"), "ap-min@5", "ap@5 relevant=y>=1 divisor=min(R,k) ties=average empty=skip"),
-        (Precision(k=5), "precision@5", "precision@5 relevant=y>=1 divisor=k ties=average empty=skip"),
+        (
+            NDCG(k=5, ideal="retrieved", unjudged="ignored"),
+            "ndcg-retrieved-condensed@5",
+            "ndcg@5 gain=2^y-1 discount=1/log2(1+r) ideal=retrieved unjudged=ignored ties=average empty=skip",
+        ),
+        (DCG(gain=Binary(2)), "dcg-binary2", f"dcg gain=[y>=2] discount=1/log2(1+r) {RULES}"),
+        (RR(k=10), "mrr@10", f"mrr@10 relevant=y>=1 {RULES}"),
+        (AP(k=100, threshold=2), "ap-rel2@100", f"ap@100 relevant=y>=2 divisor=R {RULES}"),
+        (AP(k=5, divisor="min"), "ap-min@5", f"ap@5 relevant=y>=1 divisor=min(R,k) {RULES}"),
+        (AP(k=5, divisor="hits"), "ap-hits@5", f"ap@5 relevant=y>=1 divisor=hits {RULES}"),
+        (GradedAP(k=5, top=4), "gradedap-max4@5", f"gradedap@5 max=4 {RULES}"),
+        (Precision(k=5), "precision@5", f"precision@5 relevant=y>=1 divisor=k {RULES}"),
         (
             Precision(k=5, divisor="min", threshold=0.5),
             "precision-rel0.5-min@5",
-            "precision@5 relevant=y>=0.5 divisor=min(k,n) ties=average empty=skip",
+            f"precision@5 relevant=y>=0.5 divisor=min(k,n) {RULES}",
         ),
-        (Recall(k=20, empty="one"), "recall-one@20", "recall@20 relevant=y>=1 ties=average empty=one"),
+        (
+            Recall(k=20, empty="one"),
+            "recall-one@20",
+            f"recall@20 relevant=y>=1 divisor=R {POOL} ties=average empty=one",
+        ),
+        (Recall(k=20, divisor="min"), "recall-min@20", f"recall@20 relevant=y>=1 divisor=min(R,k) {RULES}"),
+        (F1(k=5, threshold=2), "f1-rel2@5", f"f1@5 relevant=y>=2 {RULES}"),
+        (Success(k=5), "success@5", f"success@5 relevant=y>=1 {RULES}"),
+        (RPrecision(), "rprec", f"rprec relevant=y>=1 {RULES}"),
+        (RBP(), "rbp", f"rbp relevant=y>=1 p=0.8 {RULES}"),
+        (RBP(k=9, threshold=2, p=0.95), "rbp-rel2-p0.95@9", f"rbp@9 relevant=y>=2 p=0.95 {RULES}"),
+        (Judged(k=10), "judged@10", "judged@10 unjudged=zero ties=average empty=skip"),
+        (ARP(), "arp", "arp unjudged=zero ties=average empty=skip"),
     ],
 )
 def test_names_and_conventions(metric: RankingMetric, name: str, convention: str) -> None:
@@ -72,19 +110,29 @@ gains = st.one_of(
 )
 discounts = st.one_of(st.sampled_from([Log2(), Letor(), Reciprocal()]), st.floats(1e-6, 1).map(Geometric))
 shared = {
-    "k": st.none() | st.integers(1, 10**6),
     "ties": st.sampled_from(["average", "docid", "stable", "worst", "best"]),
     "empty": st.sampled_from(["skip", "zero", "one", "error"]),
+    "unjudged": st.sampled_from(["zero", "ignored"]),
 }
-graded = {"gain": gains, "discount": discounts}
-binary = {"threshold": small}
+pooled = {"ideal": st.sampled_from(["judged", "retrieved"]), **shared}
+cut = {"k": st.none() | st.integers(1, 10**6)}
+graded = {"gain": gains, "discount": discounts, **cut, **pooled}
+binary = {"threshold": small, **pooled}
 metrics = st.one_of(
-    st.builds(NDCG, short=st.sampled_from(["keep", "zero"]), **graded, **shared),
-    st.builds(DCG, **graded, **shared),
-    st.builds(RR, **binary, **shared),
-    st.builds(AP, divisor=st.sampled_from(["R", "min"]), **binary, **shared),
-    st.builds(Precision, divisor=st.sampled_from(["k", "min"]), **binary, **shared),
-    st.builds(Recall, **binary, **shared),
+    st.builds(NDCG, short=st.sampled_from(["keep", "zero"]), **graded),
+    st.builds(DCG, **graded),
+    st.builds(RR, **cut, **binary),
+    st.builds(AP, divisor=st.sampled_from(["R", "min", "hits"]), **cut, **binary),
+    st.builds(GradedAP, top=st.integers(1, 10**6), **cut, **pooled),
+    st.builds(Precision, divisor=st.sampled_from(["k", "min"]), **cut, **binary),
+    st.builds(Recall, divisor=st.sampled_from(["R", "min"]), **cut, **binary),
+    st.builds(F1, **cut, **binary),
+    st.builds(Success, **cut, **binary),
+    st.builds(RPrecision, **binary),
+    st.builds(ERR, top=small, **cut, **pooled),
+    st.builds(RBP, p=st.floats(1e-6, 1 - 1e-6), **cut, **binary),
+    st.builds(Judged, **cut, **shared),
+    st.builds(ARP, **shared),
 )
 
 
@@ -106,28 +154,96 @@ def test_one_value_means_one_name_and_one_convention(one: RankingMetric, other: 
 @pytest.mark.parametrize(
     ("spelling", "name"),
     [
+        # ir_measures 0.4.3
         ("nDCG@10", "ndcg@10"),
-        ("AP(rel=2)@100", "ap-rel2@100"),
+        ("NDCG@10", "ndcg@10"),
+        ("nDCG(dcg='exp-log2')@10", "ndcg@10"),
+        ("nDCG(dcg='log2')@10", "ndcg-linear@10"),
+        ("nDCG(judged_only=True)@5", "ndcg-condensed@5"),
+        ("nDCG(judged_only=False)@5", "ndcg@5"),
+        ("nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7})@10", "ndcg-table0_1_3_7@10"),
+        ("nDCG(gains={1:1,3:9})@10", "ndcg-table0_1_2_9@10"),
         ("AP", "ap"),
+        ("MAP", "ap"),
+        ("AP(rel=2)", "ap-rel2"),
+        ("AP(rel=2)@100", "ap-rel2@100"),
+        ("AP(judged_only=True)", "ap-condensed"),
+        ("AP(rel=2, judged_only=True)@100", "ap-rel2-condensed@100"),
         ("P@5", "precision@5"),
         ("P(rel=2)@5", "precision-rel2@5"),
+        ("Precision@5", "precision@5"),
         ("R@100", "recall@100"),
+        ("Recall@100", "recall@100"),
         ("RR", "mrr"),
+        ("RR@10", "mrr@10"),
+        ("MRR@10", "mrr@10"),
         ("RR(rel=3)@10", "mrr-rel3@10"),
-        ("ndcg_cut_10", "ndcg@10"),
+        ("Success@5", "success@5"),
+        ("Success(rel=2)@5", "success-rel2@5"),
+        ("SetP", "precision"),
+        ("SetP(rel=2)", "precision-rel2"),
+        ("SetP(relative=True)", "recall-min"),
+        ("SetP(relative=False)", "precision"),
+        ("SetRelP", "recall-min"),
+        ("SetR", "recall"),
+        ("SetF", "f1"),
+        ("SetF(rel=2,beta=1.0)", "f1-rel2"),
+        ("RBP(rel=1)", "rbp"),
+        ("RBP(p=0.8,rel=1)", "rbp"),
+        ("RBP(p=0.95,rel=2)@10", "rbp-rel2-p0.95@10"),
+        ("Rprec", "rprec"),
+        ("RPrec(rel=2)", "rprec-rel2"),
+        ("ERR@20", "err-max4@20"),  # gdeval's one scale
+        ("Bpref", "bpref"),
+        ("BPref(rel=2)", "bpref-rel2"),
+        ("Judged@10", "judged@10"),
+        # trec_eval 10.0
+        ("map", "ap"),
         ("map_cut_20", "ap@20"),
+        ("map_cut.20", "ap@20"),
+        ("ndcg", "ndcg"),
+        ("ndcg_cut_10", "ndcg@10"),
+        ("recip_rank", "mrr"),
         ("P_5", "precision@5"),
         ("recall_100", "recall@100"),
-        ("recip_rank", "mrr"),
-        ("map", "ap"),
+        ("success_5", "success@5"),
+        ("relative_P_10", "recall-min@10"),
+        ("set_P", "precision"),
+        ("set_relative_P", "recall-min"),
+        ("set_recall", "recall"),
+        ("set_F", "f1"),
+        ("bpref", "bpref"),
+        # ranx 0.3.21
         ("map@100-l2", "ap-rel2@100"),
         ("mrr-l2", "mrr-rel2"),
+        ("ndcg_burges@10", "ndcg@10"),
+        ("dcg_burges", "dcg"),
+        ("hit_rate@5", "success@5"),
+        ("hit_rate@5-l2", "success-rel2@5"),
+        ("r-precision", "rprec"),
+        ("r-precision-l2", "rprec-rel2"),
+        ("f1@5", "f1@5"),
+        ("rbp.80", "rbp"),
+        ("rbp.95-l2", "rbp-rel2-p0.95"),
+        # condensed lists
+        ("nDCG'@10", "ndcg-condensed@10"),
+        ("AP'", "ap-condensed"),
+        ("ndcg'-linear@10", "ndcg-linear-condensed@10"),
+        # our own
         (" ndcg@10 ", "ndcg@10"),
-        ("ndcg-exp2-log2-average-skip@10", "ndcg@10"),
+        ("ndcg-exp2-log2-judged-unjudged0-average-skip@10", "ndcg@10"),
     ],
 )
 def test_other_spellings(spelling: str, name: str) -> None:
     assert parse(spelling).name == name
+
+
+@pytest.mark.parametrize("text", ["Compat(p=0.8)", "infAP", "IPrec@0.1", "map_cut", "11pt_avg", "ndcg_rel"])
+def test_what_other_programs_have_and_this_one_has_not(text: str) -> None:
+    with pytest.raises(
+        ValueError, match=f"^unknown metric {re.escape(repr(text))}: wanted one of {BASES}, such as ndcg@10"
+    ):
+        parse(text)
 
 
 def test_a_metric_parses_to_itself() -> None:
@@ -140,10 +256,23 @@ def test_a_metric_parses_to_itself() -> None:
     [
         (
             "ndgc@10",
-            "unknown metric 'ndgc@10': wanted one of ndcg, dcg, mrr, ap, precision, recall, such as ndcg@10; "
-            "did you mean ndcg?",
+            f"unknown metric 'ndgc@10': wanted one of {BASES}, such as ndcg@10; did you mean ndcg?",
         ),
-        ("", "unknown metric '': wanted one of ndcg, dcg, mrr, ap, precision, recall, such as ndcg@10"),
+        ("", f"unknown metric '': wanted one of {BASES}, such as ndcg@10"),
+        ("gm_map", "metric 'gm_map': gm_map is the geometric mean of ap over queries, an aggregate and no metric"),
+        ("hits@5", "metric 'hits@5': hits is a count and no share; precision@k is hits / k, recall@k is hits / R"),
+        ("err@20", "metric 'err@20': err wants its top in the name, such as err-max4"),
+        ("gradedap", "metric 'gradedap': gradedap wants its top in the name, such as gradedap-max4"),
+        ("rprec@3", "rprec: is a metric of the full list and takes no cutoff; got k=3"),
+        ("AP(level=2)", f"metric 'AP(level=2)': {BRACKET}, got level=2"),
+        ("AP(2)@5", f"metric 'AP(2)@5': {BRACKET}, got '2'"),
+        ("AP(rel=)", f"metric 'AP(rel=)': {BRACKET}, got 'rel='"),
+        ("nDCG(gains={10**9: 1})", f"metric 'nDCG(gains={{10**9: 1}})': {BRACKET}, got 'gains={{10**9: 1}}'"),
+        ("nDCG(gains={2000: 1})", f"metric 'nDCG(gains={{2000: 1}})': {BRACKET}, got gains={{2000: 1}}"),
+        ("nDCG(gains={1: 'a'})", f"metric \"nDCG(gains={{1: 'a'}})\": {BRACKET}, got gains={{1: 'a'}}"),
+        ("AP(relative=True)", f"metric 'AP(relative=True)': {BRACKET}, got relative=True"),
+        ("nDCG(gains={1:3,3:9})", "gain table: wanted numbers >= 0 that never fall, got [0.0, 3.0, 2.0, 9.0]"),
+        ("SetF(beta=2.0)", f"metric 'SetF(beta=2.0)': {BRACKET}, got beta=2.0"),
         ("ndcg@0", "metric 'ndcg@0': the cutoff after @ must be a whole number from 1 to 1000000000, got '0'"),
         ("ndcg@-1", "metric 'ndcg@-1': the cutoff after @ must be a whole number from 1 to 1000000000, got '-1'"),
         ("ndcg@2.5", "metric 'ndcg@2.5': the cutoff after @ must be a whole number from 1 to 1000000000, got '2.5'"),
@@ -159,7 +288,9 @@ def test_what_is_refused(text: str, message: str) -> None:
         parse(text)
 
 
-@pytest.mark.parametrize("text", ["ndcg-linear-exp2@10", "ndcg-docid-worst", "ap-rel2-rel3"])
+@pytest.mark.parametrize(
+    "text", ["ndcg-linear-exp2@10", "ndcg-docid-worst", "ap-rel2-rel3", "nDCG(gains={1:3},dcg='log2')"]
+)
 def test_two_answers_to_one_question_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=re.escape(f"metric {text!r}")):
         parse(text)
@@ -171,5 +302,6 @@ def test_only_text_names_a_metric(wrong: object) -> None:
         parse(wrong)
 
 
-def test_the_six_names() -> None:
-    assert {"ndcg": NDCG, "dcg": DCG, "mrr": RR, "ap": AP, "precision": Precision, "recall": Recall} == METRICS
+def test_the_names() -> None:
+    assert ", ".join(METRICS) == BASES
+    assert all(metric.base == base for base, metric in METRICS.items())

@@ -11,9 +11,14 @@ from ltr.ranking import Ranking, exact_ranking
 
 LINEAR = [
     *("ndcg", "ndcg@2", "ndcg-linear@3", "ndcg-letor@2", "ndcg-short0@4", "ndcg-positions1_0.7_0.1", "dcg", "dcg@2"),
-    *("precision@2", "precision-min@3", "precision-rel2@1", "recall@2", "recall-rel2@3"),
+    *("precision@2", "precision-min@3", "precision-rel2@1", "recall@2", "recall-rel2@3", "recall-min@2"),
+    *("f1@1", "f1@3", "f1-rel2@2", "rprec", "rprec-rel2", "rbp", "rbp@2", "rbp-rel2-p0.5@3", "arp"),
 ]
-OTHER = ["mrr", "mrr@1", "mrr@2", "mrr-rel2@3", "ap", "ap@1", "ap@2", "ap-min@2", "ap-rel2@3"]
+OTHER = [
+    *("mrr", "mrr@1", "mrr@2", "mrr-rel2@3", "success@1", "success@3", "success-rel2@2"),
+    *("ap", "ap@1", "ap@2", "ap-min@2", "ap-rel2@3", "ap-hits", "ap-hits@2", "ap-hits@3", "ap-rel2-hits@2"),
+    *("gradedap-max2", "gradedap-max4@1", "gradedap-max2@3"),
+]
 
 
 def every(length: int, scores: int) -> tuple[Tensor, Tensor]:
@@ -97,7 +102,25 @@ def test_chosen_rows_and_padding(name: str) -> None:
     assert (full[~(mask[:, :, None] & mask[:, None])] == 0).all()
 
 
-@pytest.mark.parametrize("name", ["ndcg", "ndcg@1", "dcg@2", "mrr@1", "ap@1", "precision@1", "recall@2"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ndcg",
+        "ndcg@1",
+        "dcg@2",
+        "mrr@1",
+        "ap@1",
+        "ap-hits@1",
+        "gradedap-max1@2",
+        "precision@1",
+        "recall@2",
+        "f1@2",
+        "success@1",
+        "rprec",
+        "rbp",
+        "arp",
+    ],
+)
 def test_a_fresh_model_with_equal_scores_can_start(name: str) -> None:
     deltas = parse(name).swap_deltas(exact_ranking(torch.zeros(1, 3)), torch.tensor([[1.0, 0.0, 0.0]]).double())
     assert deltas.abs().sum() > 0

@@ -17,7 +17,21 @@ LABELS = PATTERNS.repeat(len(PATTERNS), 1)
 NAMES = [
     *("ndcg", "ndcg@2", "ndcg-linear@3", "ndcg-letor@3", "ndcg-positions1_0.7_0.1", "dcg@3", "dcg-geometric0.8"),
     *("mrr", "mrr@2", "mrr-rel2", "ap", "ap@2", "ap-min@2", "ap-rel2@3"),
-    *("precision", "precision@2", "precision-min@3", "recall@1", "recall-rel2@2"),
+    *("precision", "precision@2", "precision-min@3", "recall@1", "recall-rel2@2", "recall-min", "recall-min@2"),
+    *(
+        "f1",
+        "f1@2",
+        "f1-rel2@3",
+        "success",
+        "success@1",
+        "success@3",
+        "rprec",
+        "rprec-rel2",
+        "rbp",
+        "rbp-p0.5@2",
+        "arp",
+    ),
+    *("ap-hits", "ap-hits@1", "ap-hits@2", "ap-rel2-hits@3", "gradedap-max2", "gradedap-max4@2"),
 ]
 
 
@@ -35,7 +49,13 @@ def test_average_is_the_mean_over_all_orders(name: str) -> None:
     assert torch.allclose(parse(name)(SCORES, LABELS), (values * allowed).sum(0) / allowed.sum(0))
 
 
-@pytest.mark.parametrize("name", ["ndcg@2", "dcg", "mrr", "ap@3", "precision@2", "recall@2"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("ndcg@2", "dcg", "mrr", "ap@3", "ap-hits@2", "gradedap-max2@3", "precision@2", "recall@2", "recall-min@2"),
+        *("f1@2", "success@2", "rprec", "err-max2@2", "rbp@3", "bpref", "pairs", "auc-rel2"),
+    ],
+)
 def test_worst_and_best_are_the_extremes_over_all_orders(name: str) -> None:
     values, allowed = in_each_order(name)
     base, _, cut = name.partition("@")

@@ -10,7 +10,7 @@ from rich.console import Console
 from ltr.report import print_run, print_sweep
 from ltr.runs import Run, claim
 
-NDCG = "ndcg@10 gain=2^y-1 discount=1/log2(1+r) ties=average empty=skip"
+NDCG = "ndcg@10 gain=2^y-1 discount=1/log2(1+r) ideal=judged unjudged=zero ties=average empty=skip"
 
 
 def gap_row(kind: str = "approximation", **changes: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pytorch_lightning as pl
 import torch
 
 from ltr.data import RankingData, Splits, synthetic
-from ltr.evaluation import per_query, score
+from ltr.evaluation import lists_of, per_query, score
 from ltr.losses import LambdaRank
 from ltr.models import MLP, Linear
 from ltr.report import print_run
@@ -150,7 +150,7 @@ def test_the_folder_holds_all_of_it_once(fitted: Fitted, splits: Splits) -> None
     assert summary["seed"] == 3
     assert summary["larger_is_better"] == {"ndcg@10": True, "mrr": True, "ndcg": True}
     assert summary["versions"]["torch"] == torch.__version__
-    assert summary["conventions"]["ndcg@10"] == "ndcg@10 gain=2^y-1 discount=1/log2(1+r) ties=average empty=skip"
+    assert summary["conventions"]["mrr"] == "mrr relevant=y>=1 ideal=judged unjudged=zero ties=average empty=skip"
     assert summary["data"]["train"]["hash"] == splits.train.content_hash()
     assert summary["data"]["test"]["queries"] == 10
     assert summary["loss"] == {"name": "ApproxMetric", "kind": "approximation", "aim": "ndcg", "unit": "ndcg"}
@@ -175,8 +175,8 @@ def test_the_tested_values_are_those_of_the_tested_file(fitted: Fitted, splits: 
 
     from ltr.metrics import parse
 
-    (values,) = per_query(score(scorer, test), test, [parse("ndcg@10")])
-    assert values.summary().mean == pytest.approx(summary["test"]["ndcg@10"], abs=1e-6)
+    (values,) = per_query(lists_of(score(scorer, test), test), [parse("ndcg@10")])
+    assert values.summary().value == pytest.approx(summary["test"]["ndcg@10"], abs=1e-6)
     expected = {row.query: row.value for row in values.rows()}
     found = {row["query"]: row["value"] for row in run.read_per_query("test") if row["metric"] == "ndcg@10"}
     assert found == pytest.approx(expected, abs=1e-6)

@@ -1,0 +1,182 @@
+"""``ltr explain``: one query worked all the way through."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from ltr.cli.annotations import Node
+from ltr.cli.build import build, metric_of, metrics_of
+from ltr.cli.errors import ConfigError
+from ltr.cli.load import LETOR, Trained, load
+from ltr.cli.presets import near
+from ltr.cli.systems import are_files, read_systems
+from ltr.data import DataError, RankingData
+from ltr.data.judgements import Unjudged
+from ltr.evaluation import score
+from ltr.evaluation.lists import RankedLists
+from ltr.evaluation.tables import lists_of
+from ltr.metrics import METRICS, NDCG, RankingMetric, parse
+from ltr.metrics.presets import PRESETS
+
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+FIRST = 5  # the cutoff, unless said otherwise
+WANTED = (
+    "inputs: wanted grades from the top down (ltr explain 3 1 2 0 3), or qrels and a run, or a table with label and "
+    "score, or a trained run"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What is to be explained: one query among lists, and what is known of where it came from."""
+
+    lists: RankedLists
+    query: str
+    title: str
+    metrics: tuple[RankingMetric, ...] = ()  # those of a trained run
+    k: int = FIRST
+
+
+def explain(
+    *,
+    inputs: Sequence[str],
+    query: str | None,
+    metrics: Sequence[str | Node] | None,
+    k: int | None,
+    swap: Sequence[int] | None,
+    grade: Sequence[float] | None,
+    preset: str | None,
+    assessors: Literal["error", "max", "majority", "majority_higher", "mean", "median", "last"],
+    unjudged_label: float | Literal["negative"] | None,
+    split: Literal["train", "validation", "test"],
+    checkpoint: Literal["best", "last"],
+    root: str | Path,
+) -> None:
+    """Print each number of one query: positions, gains, sums, metrics, and what a change would do to them."""
+    if metrics is not None and k is not None:
+        raise ConfigError("k: with metrics=[...] the cutoffs stand in the names, such as ndcg@10")
+    if k is not None and k < 1:
+        raise ConfigError(f"k: wanted a whole number from 1, got {k}")
+    if preset is not None and preset not in PRESETS:
+        raise ConfigError(f"preset: no such preset {preset!r}{near(preset, list(PRESETS))}")
+    asked = None if metrics is None else _asked(metrics, preset)
+    words = [word.strip() for word in inputs]
+    if words and all(map(NUMBER.fullmatch, words)):
+        found = _typed(words, query)
+    elif not 1 <= len(words) <= 2 or not all(words):
+        raise ConfigError(f"{WANTED}; came {' '.join(words) or 'nothing'}")
+    elif are_files(words):
+        rule = PRESETS[preset].unjudged_label if preset is not None and unjudged_label is None else unjudged_label
+        found = _files(words, query, assessors, rule)
+    else:
+        found = _trained(load(words[0], root, checkpoint), split, query)
+    if asked is None:
+        own = found.metrics if k is None and preset is None else ()
+        asked = list(own) or _usual(k or found.k, _top(found, grade), preset)
+    if not any(isinstance(metric, NDCG) for metric in asked):
+        asked = [*_asked([f"ndcg@{k or found.k}"], preset), *asked]
+    worked = next(metric for metric in asked if isinstance(metric, NDCG))
+    from ltr.report.explain import explain as work_through
+    from ltr.report.walkthrough import print_explanation
+
+    try:
+        explanation = work_through(found.lists, found.query, worked, asked, swap=swap, grade=grade)
+    except DataError:
+        raise
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    rules = f"\nby the rules of {PRESETS[preset].about}" if preset else ""
+    print_explanation(explanation, found.title + rules)
+
+
+# -- what is measured -------------------------------------------------------------------------------------------------
+
+
+def _asked(metrics: Sequence[str | Mapping[str, Any]], preset: str | None) -> list[RankingMetric]:
+    """The metrics of the command line, by the rules of the preset."""
+    if preset is None:
+        return metrics_of(metrics)
+    rules, found = PRESETS[preset], []
+    for each in metrics:
+        try:
+            found.append(rules.parse(each) if isinstance(each, str) else rules.apply(metric_of(each, "metrics")))
+        except ConfigError:
+            raise
+        except ValueError as error:
+            raise ConfigError(f"metrics: {error}") from error
+    return list(dict.fromkeys(found))
+
+
+def _usual(k: int, top: int, preset: str | None) -> list[RankingMetric]:
+    """A metric of each kind, of those that the preset's program has."""
+    names = [f"{base}@{k}" for base in ("ndcg", "mrr", "ap", "precision", "recall", f"err-max{top}")]
+    known = METRICS if preset is None else PRESETS[preset].metrics
+    names = [name for name in (*names, "rbp", "pairs") if re.split("[-@]", name)[0] in known]
+    return [parse(name) if preset is None else PRESETS[preset].parse(name) for name in names]
+
+
+def _top(found: _Found, grade: Sequence[float] | None) -> int:
+    """The highest grade of the judgements, as a whole number of at least 1."""
+    lists = found.lists
+    labels = lists.relevance if lists.pool is None else lists.pool
+    changed = [value for value in (grade or ())[1:] if math.isfinite(value)]
+    return max(1, math.ceil(max([float(labels.max(initial=0)), *changed])))
+
+
+# -- what is explained ------------------------------------------------------------------------------------------------
+
+
+def _typed(words: Sequence[str], query: str | None) -> _Found:
+    """Grades in the order of the ranking."""
+    grades = [float(word) for word in words]
+    for position, (word, value) in enumerate(zip(words, grades, strict=True), start=1):
+        if value < 0 or value > 1e30:
+            raise ConfigError(f"inputs: wanted grades from 0 to 1e30, got {word} at position {position}")
+    if query is not None:
+        raise ConfigError(f"query: grades are one list without a query id, got {query!r}")
+    lists = RankedLists.from_arrays(grades, np.arange(len(grades), 0, -1), source="the grades")
+    many = f"{len(grades)} document{'s' if len(grades) > 1 else ''}"
+    return _Found(lists, lists.query_ids[0], f"{many}, graded from the top down", k=min(FIRST, len(grades)))
+
+
+def _files(words: Sequence[str], query: str | None, assessors: str, unjudged_label: Unjudged) -> _Found:
+    """A table with labels and scores, or judgements and a run."""
+    (lists,) = read_systems(words, assessors=assessors, unjudged_label=unjudged_label).lists("judged").values()
+    chosen = _chosen(query, lists.query_ids, words[0])
+    if chosen in lists.missing:
+        raise DataError(f"{words[1]}: returned no document for query {chosen}, so every metric is 0 there")
+    return _Found(lists, chosen, f"query {chosen} of {' and '.join(words)}")
+
+
+def _trained(trained: Trained, split: str, query: str | None) -> _Found:
+    """A list of the run's own data, ranked by its model."""
+    data = trained.run.read_config()["data"]
+    if data["_target_"] == LETOR and split != "train" and data.get(split):
+        lists = trained.read(data[split], labelled=True)  # the other splits may be large, or gone
+    else:
+        lists = getattr(build(data, "data"), split)
+        if lists is None:
+            raise ConfigError(f"split: the run's data have no {split} lists")
+    one: RankingData = lists.select([lists.query_ids.index(_chosen(query, lists.query_ids, lists.source))])
+    ranked = lists_of(score(trained, one), one)
+    title = f"query {one.query_ids[0]} of {one.source}, ranked by {trained.checkpoint}"
+    return _Found(ranked, one.query_ids[0], title, trained.metrics)
+
+
+def _chosen(query: str | None, known: Sequence[str], source: str) -> str:
+    if query in known:
+        return str(query)
+    if query is not None:
+        nearest = get_close_matches(query, known, 3, cutoff=0)
+        raise ConfigError(f"query: there is no query {query} in {source}; the nearest are {', '.join(nearest)}")
+    if len(known) > 1:
+        raise ConfigError(f"query: wanted one of the {len(known)} queries of {source}, such as query={known[0]}")
+    return known[0]

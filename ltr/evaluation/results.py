@@ -1,0 +1,240 @@
+"""One system's table: metrics by queries, what they come to, and what one must know before one believes it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ltr.evaluation.aggregates import How, slices
+from ltr.evaluation.aggregates import aggregate as reduced
+from ltr.evaluation.answers import answers
+from ltr.evaluation.lists import RankedLists
+from ltr.evaluation.output import write_rows
+from ltr.evaluation.tables import MetricValues, QueryValue, Summary, per_query
+from ltr.metrics import RankingMetric, measure, parse
+from ltr.metrics.judged import Judged
+from ltr.metrics.presets import PRESETS, Preset
+
+METRICS = ("ndcg@10", "ap", "mrr")
+
+
+class Findings(NamedTuple):
+    """What may lie behind the numbers of a table."""
+
+    missing: tuple[str, ...]  # queries that were judged, and that the run lacks
+    extra: tuple[str, ...]  # queries of the run that nobody judged: left out
+    tied: tuple[str, ...]  # queries with two returned documents of the same score
+    blank: Mapping[str, tuple[str, ...]]  # metric -> queries without an answer
+    unjudged: Mapping[int | None, float]  # cutoff -> mean share of documents up to there that nobody judged
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The table of ``ltr.evaluate``; ``print`` shows what each metric comes to."""
+
+    lists: RankedLists
+    values: tuple[MetricValues, ...]
+    asked: tuple[str, ...]  # the metrics' names before a preset
+    aggregate: How = "mean"
+    by: tuple[str, ...] = ()  # attributes whose slices are printed
+    seed: int = 0  # of intervals that resample
+
+    @cached_property
+    def summaries(self) -> tuple[Summary, ...]:
+        """What each metric comes to, with its interval, floor and ceiling."""
+        return tuple(each.summary(self.aggregate, seed=self.seed) for each in self.values)
+
+    def __getitem__(self, metric: str | RankingMetric) -> MetricValues:
+        """One metric's column, by its name or by the one that it was asked for under.
+
+        Raises:
+            ValueError: the table has no such metric.
+        """
+        for name, each in zip(self.asked, self.values, strict=True):
+            if parse(metric) in (parse(name), each.metric):
+                return each
+        names = ", ".join(each.metric.name for each in self.values)
+        raise ValueError(f"wanted a metric of this table ({names}), got {str(metric)!r}")
+
+    def per_query(self, metric: str | RankingMetric) -> dict[str, float | None]:
+        """Query -> the metric's value, in the order of the input; None where the mean skips the query.
+
+        Raises:
+            ValueError: the table has no such metric.
+        """
+        return {row.query: row.value for row in self[metric].rows()}
+
+    def rows(self) -> list[QueryValue]:
+        """One row a metric and query."""
+        return [row for each in self.values for row in each.rows()]
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the rows to a .csv, .parquet or .json file, in one step.
+
+        Raises:
+            ValueError: another ending.
+        """
+        write_rows({None: self.rows()}, path)
+
+    def slices(self, attribute: str, by: Literal["year", "month"] | None = None) -> dict[str, tuple[Summary, ...]]:
+        """What each metric comes to on the queries of each value of an attribute.
+
+        Args:
+            attribute: one that the lists have.
+            by: read it as dates and slice by "year" or "month".
+
+        Raises:
+            DataError: there is no such attribute, or it is not one value a query.
+        """
+        groups = slices(self.lists.attributes[attribute], by)
+        return {
+            value: tuple(each.summary(self.aggregate, among=rows, seed=self.seed) for each in self.values)
+            for value, rows in groups.items()
+        }
+
+    @cached_property
+    def findings(self) -> Findings:
+        """Queries that are missing, extra, tied or without an answer, and how much nobody judged."""
+        ids = np.array(self.lists.query_ids, dtype=object)
+        return Findings(
+            missing=self.lists.missing,
+            extra=self.lists.extra,
+            tied=tuple(ids[self.values[0].tied]) if self.values else (),
+            blank={each.metric.name: tuple(ids[~each.defined]) for each in self.values},
+            unjudged=_unjudged(self.lists, [each.metric for each in self.values]),
+        )
+
+    def notes(self) -> list[str]:
+        """The findings in words, one line each, and nothing about what is as it should be."""
+        found, total = self.findings, len(self.lists.query_ids)
+        lines = []
+        if found.missing:
+            rule = "count 0" if set(found.missing) & set(self.lists.query_ids) else "left out"
+            lines.append(f"queries that the run lacks ({rule}): {_some(found.missing)}")
+        if found.extra:
+            lines.append(f"queries that nobody judged (left out): {_some(found.extra)}")
+        for k, share in found.unjudged.items():
+            if share:
+                lines.append(f"judged by nobody: {share:.1%} of {f'the first {k}' if k else 'all'} documents")
+        if found.tied:
+            lines.append(f"equal scores, of {total} queries: {_some(found.tied)}")
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for name, ids in found.blank.items():
+            alike.setdefault(ids, []).append(name)
+        lines += [f"no answer by {', '.join(names)}: {_some(ids)}" for ids, names in alike.items() if ids]
+        return lines
+
+    def __str__(self) -> str:
+        head = ("metric", self.aggregate, "95 % interval", "sd", "se", "n", "undefined", "tied", "floor", "ceiling")
+        body = [
+            (
+                each.metric,
+                f"{each.value:.4f}",
+                f"{each.interval.low:.4f} to {each.interval.high:.4f}"
+                if each.interval.low <= each.interval.high
+                else "-",
+                *(f"{number:.4f}" if number == number else "-" for number in (each.sd, each.se)),
+                *map(str, (each.lists, each.undefined, each.tied)),
+                *(f"{number:.4f}" for number in (each.floor, each.ceiling)),
+            )
+            for each in self.summaries
+        ]
+        blocks = [_aligned([head, *body])]
+        for attribute in self.by:
+            sliced = self.slices(attribute)
+            rows = [(value, *(f"{each.value:.4f} ({each.lists})" for each in found)) for value, found in sliced.items()]
+            blocks.append(_aligned([(attribute, *(each.metric.name for each in self.values)), *rows]))
+        conventions = [each.convention for each in self.summaries]
+        return "\n\n".join([*blocks, *(["\n".join(self.notes())] if self.notes() else []), "\n".join(conventions)])
+
+
+def evaluate_lists(
+    lists: RankedLists,
+    metrics: str | RankingMetric | Sequence[str | RankingMetric] = METRICS,
+    *,
+    preset: str | Preset | None = None,
+    aggregate: How = "mean",
+    by: str | Sequence[str] = (),
+    seed: int = 0,
+) -> Evaluation:
+    """The table of what a system returned.
+
+    Args:
+        lists: what it returned, and what the judges say; which queries count was settled when they were joined.
+        metrics: names or metrics; one that is named twice stands once.
+        preset: another program's conventions, by name; what a metric's name says for itself wins.
+        aggregate: what the values come to: "mean", "micro", "median", "geometric" or "min".
+        by: attributes of the lists whose slices are printed.
+        seed: of intervals that resample.
+
+    Raises:
+        ValueError: an unknown metric, preset, aggregate or attribute, a metric that the preset lacks or that micro
+            cannot pool, or as ``per_query`` says.
+
+    Example:
+        >>> lists = RankedLists.from_arrays([0, 1, 0, 1], [0.9, 0.1, 0.2, 0.6], ["a", "a", "b", "b"])
+        >>> table = evaluate_lists(lists, ["mrr"])
+        >>> table.per_query("mrr"), table.summaries[0].value
+        ({'a': 0.5, 'b': 1.0}, 0.75)
+    """
+    named = [metrics] if isinstance(metrics, str | RankingMetric) else list(metrics)
+    rules = _preset(preset)
+    wanted: dict[RankingMetric, str] = {}
+    for each in named:
+        if rules is None:
+            metric = parse(each)
+        else:
+            metric = rules.parse(each) if isinstance(each, str) else rules.apply(each)
+        wanted.setdefault(metric, str(each))
+    for metric in wanted:
+        if aggregate != "micro" or not hasattr(metric, "fraction"):
+            reduced(aggregate, [], metric=metric.name)  # refuses before the work what it would refuse after
+    sliced = (by,) if isinstance(by, str) else tuple(by)
+    for attribute in sliced:
+        lists.attributes[attribute]
+    values = per_query(lists, list(wanted))
+    return Evaluation(lists, tuple(values), tuple(wanted.values()), aggregate, sliced, seed)
+
+
+def _preset(preset: str | Preset | None) -> Preset | None:
+    if preset is None or isinstance(preset, Preset):
+        return preset
+    if preset not in PRESETS:
+        raise ValueError(f"unknown preset {preset!r}: wanted one of {', '.join(PRESETS)}")
+    return PRESETS[preset]
+
+
+def _unjudged(lists: RankedLists, metrics: Iterable[RankingMetric]) -> dict[int | None, float]:
+    """Cutoff of a metric -> mean over queries of the share of documents up to it that nobody judged."""
+    if lists.judged is None:
+        return {}
+    wanted = {each.k: Judged(k=each.k) for each in metrics}
+    summed, counted = np.zeros(len(wanted)), 0
+    for _, given in answers(lists):
+        found = measure(list(wanted.values()), given)
+        summed += [float((1 - each.value)[each.defined].sum()) for each in found]
+        counted += int(given.mask.any(1).sum())
+    return dict(zip(wanted, (summed / max(1, counted)).tolist(), strict=True))
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Text columns: the first to the left, the others to the right."""
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _some(ids: Sequence[str], most: int = 5) -> str:
+    """How many there are, and the first ones by name."""
+    return f"{len(ids)} ({', '.join(ids[:most])}{', ...' if len(ids) > most else ''})"

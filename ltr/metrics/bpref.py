@@ -1,0 +1,59 @@
+"""bpref: how many judged non-relevant documents stand above the relevant ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from ltr.metrics.base import BinaryMetric, Unjudged
+from ltr.ranking import Ranking
+
+
+@dataclass(frozen=True)
+class Bpref(BinaryMetric):
+    """Binary preference: the mean over all R relevant documents of 1 - min(n, R) / min(N, R), 0 for one not returned.
+
+    n is the number of judged non-relevant documents above it, N that of the whole pool. Source: Buckley, Voorhees
+    (2004), Retrieval evaluation with incomplete information, as trec_eval 10.0 computes it; ties: McSherry, Najork
+    (2008). Undefined for a list with nothing relevant.
+    Assumes a reader who wants every relevant document, and whom each judged other one above it annoys, R at most.
+
+    Args:
+        threshold: the lowest label that is relevant.
+
+    Raises:
+        ValueError: unjudged is "zero": this metric was made to leave out what nobody judged.
+
+    Example:
+        >>> Bpref()([5, 4, 3, 2], [1, 0, 1, 0]).item()  # (1 + 1 - 1/2) / 2
+        0.75
+        >>> Bpref()([5, 4, 3, 2], [1, 0, 1, 0], judged=[True, False, True, True]).item()
+        1.0
+    """
+
+    base: ClassVar[str] = "bpref"
+    cuts: ClassVar[bool] = False
+
+    unjudged: Unjudged = field(
+        default="ignored", kw_only=True, metadata={"word": {"ignored": "condensed", "zero": "unjudged0"}}
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.unjudged != "ignored":
+            raise ValueError(f"bpref: leaves unjudged documents out by definition; got unjudged={self.unjudged!r}")
+
+    def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        """In a block with s judged non-relevant documents, each number of them from 0 to s is as likely as another
+        to stand above a relevant one."""
+        relevant = self.relevant(ranking, relevance)
+        others = ranking.mask & ~relevant if ranking.judged is None else ranking.mask & ~relevant & ranking.judged
+        total = self.total(ranking, relevance)
+        above, beside = ranking.counts(others.to(total.dtype))
+        capped = torch.minimum((total - above).ceil().clamp(min=0), beside + 1)  # of the s + 1 cases, those below R
+        counted = capped * above + capped * (capped - 1) / 2 + (beside + 1 - capped) * total
+        most = torch.minimum(ranking.pool(relevance).size - total, total).clamp(min=1)
+        return (relevant * (1 - counted / (beside + 1) / most)).sum(-1) / total[:, 0]

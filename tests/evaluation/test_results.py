@@ -1,0 +1,146 @@
+"""The table of one system: what it prints, what it finds out, and how presets, slices and names act on it."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from ltr.data import DataError
+from ltr.evaluation import Evaluation, RankedLists, evaluate_lists, join, per_query
+from ltr.metrics import parse
+from ltr.metrics.presets import PRESETS
+
+QRELS = pl.DataFrame(
+    {
+        "query": ["a", "a", "b", "b", "c", "d"],
+        "document": ["1", "2", "1", "2", "1", "1"],
+        "label": [1.0, 0.0, 2.0, 1.0, 1.0, 0.0],
+        "market": ["de", "de", "fr", "fr", "de", "fr"],
+        "date": ["2023-05-01", "2023-05-01", "2024-01-02", "2024-01-02", "2024-02-03", None],
+    }
+)
+RUN = pl.DataFrame(
+    {
+        "query": ["a", "a", "b", "b", "b", "d", "x"],
+        "document": ["1", "2", "9", "1", "2", "1", "1"],
+        "score": [0.5, 0.5, 0.9, 0.8, 0.7, 0.1, 0.3],
+    }
+)
+
+
+def table(*metrics: str, queries: str = "judged", **how: object) -> Evaluation:
+    return evaluate_lists(join(QRELS, RUN, queries=queries), metrics, **how)  # type: ignore[arg-type]
+
+
+def test_the_whole_table_as_text() -> None:
+    assert str(table("mrr", "precision@2", by="market")) == "\n".join(
+        (
+            "metric         mean     95 % interval      sd      se  n  undefined  tied   floor  ceiling",
+            "mrr          0.4167  0.0000 to 0.6667  0.3819  0.2205  3          1     1  0.5278   1.0000",
+            "precision@2  0.3333  0.0000 to 0.5000  0.2887  0.1667  3          1     1  0.3889   0.6667",
+            "",
+            "market         mrr  precision@2",
+            "de      0.3750 (2)   0.2500 (2)",
+            "fr      0.5000 (1)   0.5000 (1)",
+            "",
+            "queries that the run lacks (count 0): 1 (c)",
+            "queries that nobody judged (left out): 1 (x)",
+            "judged by nobody: 11.1% of all documents",
+            "judged by nobody: 16.7% of the first 2 documents",
+            "equal scores, of 4 queries: 1 (a)",
+            "no answer by mrr, precision@2: 1 (d)",
+            "",
+            "mrr relevant=y>=1 ideal=judged unjudged=zero ties=average empty=skip",
+            "precision@2 relevant=y>=1 divisor=k ideal=judged unjudged=zero ties=average empty=skip",
+        )
+    )
+
+
+def test_findings_hold_what_the_notes_say() -> None:
+    found = table("mrr@2", "mrr-zero").findings
+    assert (found.missing, found.extra, found.tied) == (("c",), ("x",), ("a",))
+    assert found.blank == {"mrr@2": ("d",), "mrr-zero": ("d",)}
+    assert found.unjudged == pytest.approx({2: (0 + 1 / 2 + 0) / 3, None: (0 + 1 / 3 + 0) / 3})
+
+
+def test_where_all_is_well_there_is_nothing_to_note() -> None:
+    full = evaluate_lists(RankedLists.from_arrays([1, 0], [0.2, 0.1]), "mrr")
+    assert full.notes() == []
+    assert str(full).count("\n\n") == 1
+    assert table("mrr", queries="intersection").notes()[0] == "queries that the run lacks (left out): 1 (c)"
+
+
+def test_many_ids_are_cut_short() -> None:
+    lists = RankedLists.from_arrays(np.zeros(9), np.arange(9), np.arange(9))
+    assert evaluate_lists(lists, "mrr").notes() == ["no answer by mrr: 9 (0, 1, 2, 3, 4, ...)"]
+
+
+def test_a_column_is_found_by_either_name() -> None:
+    found = table("ndcg@2", "map", preset="trec_eval")
+    assert [each.metric.name for each in found.values] == ["ndcg-linear-docid-zero@2", "ap-docid-zero"]
+    assert found.per_query("ndcg@2") == found.per_query("ndcg-linear-docid-zero@2")
+    assert list(found.per_query(parse("ap-docid-zero"))) == ["a", "b", "c", "d"]
+    assert found.per_query("map")["a"] == 1 / 2  # document 2 stands before document 1
+    with pytest.raises(ValueError, match=r"^wanted a metric of this table \(ndcg-lin.*@2, ap-docid-zero\), got 'mrr'$"):
+        found["mrr"]
+
+
+def test_a_skipped_query_has_no_value() -> None:
+    assert table("mrr").per_query("mrr") == {"a": 3 / 4, "b": 1 / 2, "c": 0.0, "d": None}
+
+
+def test_a_preset_gives_the_programs_metric_and_a_word_wins() -> None:
+    found = table("ndcg@2", "ndcg-exp2@2", preset="sklearn")
+    assert [each.metric for each in found.values] == [PRESETS["sklearn"].parse(name) for name in found.asked]
+    assert found.values[0].metric != found.values[1].metric
+    given = evaluate_lists(join(QRELS, RUN), [parse("ndcg@2")], preset=PRESETS["sklearn"])
+    assert given.values[0].metric == found.values[0].metric
+    with pytest.raises(ValueError, match=r"^unknown preset 'trec': wanted one of trec_eval, letor, "):
+        table("ap", preset="trec")
+    with pytest.raises(ValueError, match=r"^preset lightgbm has no mrr; it has ndcg, ap$"):
+        table("mrr", preset="lightgbm")
+
+
+def test_metrics_that_are_one_stand_once() -> None:
+    found = table("ap", "map", "mrr")
+    assert ([each.metric.name for each in found.values], found.asked) == (["ap", "mrr"], ("ap", "mrr"))
+    assert found["MAP"] is found.values[0]
+
+
+def test_the_aggregate_is_the_one_that_was_asked_for() -> None:
+    found = table("precision@2", aggregate="micro")
+    assert found.summaries[0].value == pytest.approx((1 + 1 + 0) / (2 + 2 + 2))
+    assert str(found).splitlines()[0].split()[:2] == ["metric", "micro"]
+    assert table("mrr", aggregate="median").summaries[0].value == 1 / 2
+    with pytest.raises(
+        ValueError, match=r"^mrr: micro pools numerators and denominators over lists, which precision, "
+    ):
+        table("precision@2", "mrr", aggregate="micro")
+    with pytest.raises(ValueError, match=r"^mrr: wanted an aggregate that is one of mean, micro, .*; got 'max'$"):
+        table("mrr", aggregate="max")
+
+
+def test_slices_are_the_summaries_of_their_queries() -> None:
+    found = table("mrr").slices("market")
+    assert {value: (each.value, each.lists, each.undefined) for value, (each,) in found.items()} == {
+        "de": (pytest.approx((3 / 4 + 0) / 2), 2, 0),
+        "fr": (1 / 2, 1, 1),
+    }
+    years = table("mrr").slices("date", "year")
+    assert {value: each.lists for value, (each,) in years.items()} == {"2023": 1, "2024": 2, "(missing)": 0}
+    for wrong in ("colour", "label"):
+        with pytest.raises(DataError, match=rf"^wanted an attribute of the queries \(.*\), came {wrong}$"):
+            table("mrr").slices(wrong)
+    with pytest.raises(DataError, match=r"came colour$"):
+        table("mrr", by="colour")
+
+
+def test_rows_are_written_in_the_order_of_metrics_and_queries(tmp_path: Path) -> None:
+    found = table("mrr", "ap")
+    found.write(tmp_path / "values.parquet")
+    written = pl.read_parquet(tmp_path / "values.parquet")
+    assert written.rows() == [tuple(row) for row in found.rows()]
+    assert written["query"].to_list() == ["a", "b", "c", "d"] * 2
+    values = per_query(found.lists, [parse("mrr"), parse("ap")])
+    assert found.rows() == [row for each in values for row in each.rows()]

@@ -1,0 +1,76 @@
+"""What an NDCG lacks to 1, and what lies where nobody looks."""
+
+from math import log2
+
+import pytest
+
+from ltr.evaluation import RankedLists, evaluate_lists
+from ltr.metrics import parse
+from ltr.report.losses import kinds, losses, share_below, shown_lines, what_is_lost
+
+GRADES = [3, 1, 2, 0, 3]
+
+
+def lists(*grades: list[int]) -> RankedLists:
+    labels = [grade for each in grades for grade in each]
+    queries = [place for place, each in enumerate(grades) for _ in each]
+    return RankedLists.from_arrays(labels, range(len(labels), 0, -1), queries)
+
+
+def test_the_two_parts_and_the_classes() -> None:
+    table = evaluate_lists(lists(GRADES, [1, 0], [0, 0]), ["mrr", "ndcg@3"])
+    found = losses({"x": table})
+    (block,) = what_is_lost(found)
+    reached, best, ideal = 7 + 1 / log2(3) + 3 / 2, 7 + 3 / log2(3) + 1 / 2, 7 + 7 / log2(3) + 3 / 2
+    assert block.title == "what ndcg@3 lacks to 1"
+    assert block.rows == [
+        (
+            "x",
+            {  # of one of two lists with an answer
+                "lost": f"{(1 - reached / ideal) / 2:.4f}",
+                "selection": f"{(1 - best / ideal) / 2:.4f}",
+                "order": f"{(best - reached) / ideal / 2:.4f}",
+                "perfect": "1",
+                "wrong order": "-",
+                "below": "1",
+                "late": "-",
+                "nothing": "-",
+                "no answer": "1",
+            },
+        )
+    ]
+    assert list(kinds(found, {"below", "lost"})) == [
+        "lost = selection (better documents are not in the first 3) + order (those that are stand in the wrong order), "
+        "over lists with an answer",
+        "lists by what they lose; below: relevant below the cutoff",
+    ]
+
+
+def test_nothing_is_said_where_nothing_is_lost() -> None:
+    assert losses({"x": evaluate_lists(lists([1, 0]), ["ndcg@3"])}) == {}
+    assert losses({"x": evaluate_lists(lists([0, 1]), ["mrr"])}) == {}
+    assert what_is_lost({}) == list(kinds({}, ())) == []
+
+
+@pytest.mark.parametrize(
+    ("metric", "share"),
+    [
+        ("ndcg@10", sum(1 / log2(1 + r) for r in range(4, 11)) / sum(1 / log2(1 + r) for r in range(1, 11))),
+        ("ndcg-linear-docid-zero@10", sum(1 / log2(1 + r) for r in range(4, 11)) / 4.543559),
+        ("mrr@5", (1 / 4 + 1 / 5) / (1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5)),
+        ("precision-rel2@4", 1 / 4),
+        ("rbp-p0.5", 0.5**3),
+        ("judged@5", None),
+        ("tau", None),
+    ],
+)
+def test_the_share_that_lies_below_a_position(metric: str, share: float | None) -> None:
+    assert share_below(parse(metric), 3) == (None if share is None else pytest.approx(share, abs=1e-6))
+
+
+def test_what_is_shown() -> None:
+    metrics = [parse(name) for name in ("ndcg-linear@10", "mrr@3", "rbp-p0.5", "judged@10")]
+    assert shown_lines(metrics, 3, 20) == [
+        "ndcg@10: 53 % of its weight lies below position 3, where nobody looks; ndcg@3 scores what is shown",
+        "rbp: 12 % of its weight lies below position 3, where nobody looks; rbp@3 scores what is shown",
+    ]
