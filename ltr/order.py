@@ -1,4 +1,4 @@
-"""Sorting: documents by score under a rule for ties, and labels by size. Nothing else sorts scores or labels."""
+"""Sorting documents by score under a rule for ties, and labels by size: the one home of the tie rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One pass for many metrics: each list is sorted once for each rule, and only as deep as some metric looks."""
+"""One pass for many metrics: each list is sorted once for each rule, and looked at only as deep as some metric does."""
 
 from __future__ import annotations
 
