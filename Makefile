@@ -31,7 +31,7 @@ check: $(ENVIRONMENT)
 	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4
 
 bench: $(ENVIRONMENT)
-	@for script in scripts/bench_*.py; do $(BIN)/python "$$script" || exit 1; done
+	@failed=0; for script in scripts/bench_*.py; do $(BIN)/python "$$script" || failed=1; done; exit $$failed
 
 # Constraints go in by environment variable so that they hold in pip's build environments too (of old and new pip).
 $(ENVIRONMENT): pyproject.toml constraints.txt

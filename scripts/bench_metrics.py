@@ -1,13 +1,12 @@
 """Exact metrics against the peers, as ratios in one run: prints the tables of docs/benchmarks.md.
 
-Wants the peers beside this package: pip install pytrec_eval-terrier ranx ir_measures torchmetrics
+Wants the peers beside this package: pip install pytrec_eval-terrier ranx ir_measures
 """
 
 from __future__ import annotations
 
 import os
 import platform
-import resource
 import subprocess
 import sys
 import sysconfig
@@ -20,13 +19,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytrec_eval
 import torch
-from ranx import Qrels, Run
-from ranx import evaluate as ranx_evaluate
 from torchmetrics.retrieval import RetrievalMAP, RetrievalMRR, RetrievalNormalizedDCG
 
 from ltr.metrics import answer, measure, parse
+
+try:
+    import pytrec_eval
+    from ranx import Qrels, Run
+    from ranx import evaluate as ranx_evaluate
+except ModuleNotFoundError as error:
+    raise SystemExit(f"scripts/bench_metrics.py: pip install pytrec_eval-terrier ranx ir_measures ({error})") from error
 
 NAMES = ("ndcg-linear@10", "mrr", "ap@10")
 SIX = ("ndcg@1", "ndcg@5", "ndcg@10", "ap", "mrr", "recall@10")
@@ -120,16 +123,6 @@ def ties_and_sharing() -> None:
         print(f"| {name} | {1000 * spent:.1f} | {spent / plain:.2f} |")
 
 
-def memory() -> None:
-    scores, labels = made(1_000, 1_000)
-    work = ours(scores, labels)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for _ in range(10):
-        work()
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    print(f"\nPeak memory of ten calls on 1,000 x 1,000 documents (8 MB of scores): {grown:.0f} MB above the data.")
-
-
 def files() -> None:
     scores, labels = made(10_000, 100)
     scripts = Path(sysconfig.get_path("scripts"))
@@ -164,7 +157,6 @@ def main() -> None:
     against_peers(10_000, 100)
     against_peers(1_000, 1_000)
     ties_and_sharing()
-    memory()
     if "--no-files" not in sys.argv:
         files()
 
