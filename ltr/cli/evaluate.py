@@ -24,6 +24,7 @@ from ltr.evaluation import Evaluation, RankedLists, evaluate_lists, lists_of, sc
 from ltr.evaluation.aggregates import POOLED, How
 from ltr.evaluation.curves import Over, has_option
 from ltr.evaluation.output import FORMS
+from ltr.evaluation.results import USUAL
 from ltr.metrics import METRICS, RankingMetric
 from ltr.metrics.presets import PRESETS, Preset
 from ltr.report.curves import PICTURES, can_draw, curves, plot_curves
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 FROM_RUN = ("data", "metric", "metrics")
-USUAL = ("ndcg@10", "ap", "mrr")
 ALL = "all"
 DOCUMENTS = 16384  # padded documents scored at once
 PERIODS = ("year", "month")

@@ -15,7 +15,7 @@ from ltr.evaluation.aggregates import How
 from ltr.evaluation.columns import Attributes, attributes_of, grouped, numbers, plain
 from ltr.evaluation.lists import RankedLists
 from ltr.evaluation.padding import Doubles
-from ltr.evaluation.results import METRICS, Evaluation, evaluate_lists
+from ltr.evaluation.results import USUAL, Evaluation, evaluate_lists
 from ltr.metrics import RankingMetric
 from ltr.metrics.presets import Preset
 
@@ -32,7 +32,7 @@ def evaluate(
     y_true: ArrayLike,
     y_score: ArrayLike,
     qid: Any = None,
-    metrics: str | RankingMetric | Sequence[str | RankingMetric] = METRICS,
+    metrics: str | RankingMetric | Sequence[str | RankingMetric] = USUAL,
     *,
     weight: ArrayLike | None = None,
     judged: ArrayLike | None = None,

@@ -41,7 +41,7 @@ class Bounds:
 
     @cached_property
     def mean(self) -> Range:
-        """The least and the largest mean under any labels of the unjudged documents; NaN where no list can count."""
+        """The least and the largest mean, each unjudged document having label 0 or the top; NaN over no list."""
         return mean_range(self.low, self.high, self.ever, self.always, self.values.weight)
 
 

@@ -20,7 +20,7 @@ from ltr.metrics import RankingMetric, measure, parse
 from ltr.metrics.judged import Judged
 from ltr.metrics.presets import PRESETS, Preset
 
-METRICS = ("ndcg@10", "ap", "mrr")
+USUAL = ("ndcg@10", "ap", "mrr")  # the metrics of a table for which none is named
 
 
 class Findings(NamedTuple):
@@ -155,7 +155,7 @@ class Evaluation:
 
 def evaluate_lists(
     lists: RankedLists,
-    metrics: str | RankingMetric | Sequence[str | RankingMetric] = METRICS,
+    metrics: str | RankingMetric | Sequence[str | RankingMetric] = USUAL,
     *,
     preset: str | Preset | None = None,
     aggregate: How = "mean",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, cast
@@ -20,6 +20,8 @@ from ltr.evaluation.lists import RankedLists
 from ltr.evaluation.padding import Doubles, Flags, Integers
 from ltr.metrics import Answer, Measured, RankingMetric, measure
 from ltr.ranking import Ranking
+
+OnePass = Callable[[Sequence[RankingMetric], Answer], list[Measured]]
 
 
 class QueryValue(NamedTuple):
@@ -94,7 +96,7 @@ class MetricValues:
         if not hasattr(self.metric, "fraction"):
             return None
         parts = [cast(RankingMetric, _Part(self.metric, side)) for side in (0, 1)]
-        over, under = (found for found, _ in _measured(self.lists, parts, CELLS))
+        over, under = (found for found, _ in _measured(self.lists, parts, CELLS, measure))
         return np.where(self.defined, over, under if self.metric.empty == "one" else 0.0), under
 
     def rows(self) -> list[QueryValue]:
@@ -251,17 +253,18 @@ def measured(metrics: Sequence[RankingMetric], given: Answer) -> list[Measured]:
         whole = Answer(torch.zeros_like(pool.relevance), pool.relevance, pool.mask, pool.mask, None)
         for place, (_, answered) in enumerate(measure(metrics, whole)):
             value, defined = found[place]
-            value = torch.where(lacks, 0, value) if isinstance(metrics[place], RankingMetric) else value
-            found[place] = Measured(value, defined | (lacks & answered))
+            found[place] = Measured(torch.where(lacks, 0, value), defined | (lacks & answered))
     return found
 
 
-def _measured(lists: RankedLists, metrics: Sequence[RankingMetric], cells: int) -> list[tuple[Doubles, Flags]]:
+def _measured(
+    lists: RankedLists, metrics: Sequence[RankingMetric], cells: int, one_pass: OnePass = measured
+) -> list[tuple[Doubles, Flags]]:
     """[Q] value and definedness by each metric."""
     size = len(lists.query_ids)
     found = [(np.zeros(size), np.zeros(size, dtype=np.bool_)) for _ in metrics]
     for queries, given in answers(lists, cells):
-        for (value, defined), each in zip(found, measured(metrics, given), strict=True):
+        for (value, defined), each in zip(found, one_pass(metrics, given), strict=True):
             value[queries], defined[queries] = each.value.numpy(), each.defined.numpy()
     return found
 

@@ -290,6 +290,27 @@ class BinaryMetric(RankingMetric):
         return count.clamp(min=1).to(ranking.position.dtype)
 
 
+@dataclass(frozen=True)
+class CountMetric(BinaryMetric):
+    """A binary metric that counts the relevant documents among the first k, each for the same worth."""
+
+    windowed: ClassVar[bool] = True
+
+    @abstractmethod
+    def worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        """[B, L] what each relevant document adds when it stands in the first k; 0 for the others."""
+
+    def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        return (self.worth(ranking, relevance) * ranking.within(self.k)).sum(-1)
+
+    def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
+        return linear_swap_deltas(ranking, self.worth(ranking, relevance), torch.ones_like, self.k, rows)
+
+    def uncut(self) -> Self:
+        """Itself: without its cutoff it would not depend on the ranking."""
+        return self
+
+
 def linear_swap_deltas(
     ranking: Ranking, gain: Tensor, f: Callable[[Tensor], Tensor], k: int | None, rows: Tensor | None
 ) -> Tensor:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
-import torch
 from torch import Tensor
 
-from ltr.metrics.base import BinaryMetric, linear_swap_deltas
+from ltr.metrics.base import CountMetric
 from ltr.ranking import Ranking
 
 
 @dataclass(frozen=True)
-class F1(BinaryMetric):
+class F1(CountMetric):
     """F1 at k: 2 h / (k + R), h the relevant documents among the first k and R all relevant ones of the list.
 
     This is 2 P@k R@k / (P@k + R@k); without a cutoff, k is the number of ranked documents. Source: van Rijsbergen
@@ -30,24 +29,13 @@ class F1(BinaryMetric):
     """
 
     base: ClassVar[str] = "f1"
-    windowed: ClassVar[bool] = True
-
-    def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        return (self._worth(ranking, relevance) * ranking.within(self.k)).sum(-1)
 
     def fraction(self, ranking: Ranking, relevance: Tensor) -> tuple[Tensor, Tensor]:
         """[B] twice: 2 h and k + R (0 where nothing is relevant, since such a list has no R)."""
         size = self._size(ranking, relevance)[:, 0] * self.answered(ranking, relevance)
         return self.of(ranking, relevance) * size, size
 
-    def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
-        return linear_swap_deltas(ranking, self._worth(ranking, relevance), torch.ones_like, self.k, rows)
-
-    def uncut(self) -> Self:
-        """Itself: without its cutoff it would not depend on the ranking."""
-        return self
-
-    def _worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+    def worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         relevant = self.relevant(ranking, relevance).to(ranking.position.dtype)
         return 2 * relevant / self._size(ranking, relevance)
 

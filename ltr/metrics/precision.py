@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
 
-from ltr.metrics.base import BinaryMetric, linear_swap_deltas
+from ltr.metrics.base import CountMetric
 from ltr.ranking import Ranking
 
 
 @dataclass(frozen=True)
-class Precision(BinaryMetric):
+class Precision(CountMetric):
     """Precision at k: relevant documents among the first k, over k (over the list's length without a cutoff).
 
     Source: the oldest measure of all; the divisor k is trec_eval's. Undefined for a list with nothing relevant.
@@ -30,26 +30,15 @@ class Precision(BinaryMetric):
     """
 
     base: ClassVar[str] = "precision"
-    windowed: ClassVar[bool] = True
 
     divisor: Literal["k", "min"] = field(default="k", metadata={"formula": {"min": "min(k,n)"}})
-
-    def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        return (self._worth(ranking, relevance) * ranking.within(self.k)).sum(-1)
 
     def fraction(self, ranking: Ranking, relevance: Tensor) -> tuple[Tensor, Tensor]:
         """[B] twice: relevant documents among the first k, and the documents that they are counted among."""
         size = self._size(ranking)[:, 0].to(ranking.position.dtype)
         return self.of(ranking, relevance) * size, size
 
-    def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
-        return linear_swap_deltas(ranking, self._worth(ranking, relevance), torch.ones_like, self.k, rows)
-
-    def uncut(self) -> Self:
-        """Itself: without its cutoff it would not depend on the ranking."""
-        return self
-
-    def _worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+    def worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         return self.relevant(ranking, relevance).to(ranking.position.dtype) / self._size(ranking).clamp(min=1)
 
     def _size(self, ranking: Ranking) -> Tensor:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
 
-from ltr.metrics.base import BinaryMetric, linear_swap_deltas
+from ltr.metrics.base import CountMetric
 from ltr.ranking import Ranking
 
 
 @dataclass(frozen=True)
-class Recall(BinaryMetric):
+class Recall(CountMetric):
     """Recall at k: relevant documents among the first k, over all relevant documents of the list.
 
     Source: the oldest measure beside precision; capped it is trec_eval's relative_P. Undefined for a list with nothing
@@ -34,26 +34,15 @@ class Recall(BinaryMetric):
     """
 
     base: ClassVar[str] = "recall"
-    windowed: ClassVar[bool] = True
 
     divisor: Literal["R", "min"] = field(default="R", metadata={"formula": {"min": "min(R,k)"}})
-
-    def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        return (self._worth(ranking, relevance) * ranking.within(self.k)).sum(-1)
 
     def fraction(self, ranking: Ranking, relevance: Tensor) -> tuple[Tensor, Tensor]:
         """[B] twice: relevant documents among the first k, and the divisor (0 where nothing is relevant)."""
         divisor = self._divisor(ranking, relevance)[:, 0] * self.answered(ranking, relevance)
         return self.of(ranking, relevance) * divisor, divisor
 
-    def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
-        return linear_swap_deltas(ranking, self._worth(ranking, relevance), torch.ones_like, self.k, rows)
-
-    def uncut(self) -> Self:
-        """Itself: without its cutoff it would not depend on the ranking."""
-        return self
-
-    def _worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+    def worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         return self.relevant(ranking, relevance).to(ranking.position.dtype) / self._divisor(ranking, relevance)
 
     def _divisor(self, ranking: Ranking, relevance: Tensor) -> Tensor:

@@ -244,8 +244,11 @@ def _legend(systems: Mapping[str, Evaluation], page: Page) -> Iterator[str]:
         (("sd", "se"), "sd: over lists; se: of the mean"),
         (("floor", "ceiling"), "floor: a random order of the same documents; ceiling: the ideal order"),
         (("unjudged",), "unjudged: share of the documents up to the cutoff that nobody judged"),
-        (("worst to best",), "worst to best: the least and the largest mean that their labels could lead to"),
-        (("if all were judged",), "if all were judged: the differences that their labels leave room for"),
+        (
+            ("worst to best",),
+            "worst to best: where the mean could lie if each of those had label 0 or the top one",
+        ),
+        (("if all were judged",), "if all were judged: the differences that such labels leave room for"),
     ):
         if page.heads & set(heads):
             yield text

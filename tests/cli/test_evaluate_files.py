@@ -35,7 +35,7 @@ no answer by mrr and precision@1 in 1 of 5 queries (left out): q4; mrr would be 
 sd: over lists; se: of the mean
 floor: a random order of the same documents; ceiling: the ideal order
 unjudged: share of the documents up to the cutoff that nobody judged
-worst to best: the least and the largest mean that their labels could lead to
+worst to best: where the mean could lie if each of those had label 0 or the top one
 mrr relevant=y>=1 ideal=judged unjudged=zero ties=average empty=skip
 precision@1 relevant=y>=1 divisor=k ideal=judged unjudged=zero ties=average empty=skip
 """
@@ -77,8 +77,8 @@ ndcg@3: 53 % of its weight lies below position 1, where nobody looks; ndcg@1 sco
 sd: over lists; se: of the mean
 floor: a random order of the same documents; ceiling: the ideal order
 unjudged: share of the documents up to the cutoff that nobody judged
-worst to best: the least and the largest mean that their labels could lead to
-if all were judged: the differences that their labels leave room for
+worst to best: where the mean could lie if each of those had label 0 or the top one
+if all were judged: the differences that such labels leave room for
 lost = selection (better documents are not in the first 3) + order (those that are stand in the
   wrong order), over lists with an answer
 lists by what they lose; wrong order: right set in the wrong order; late: first relevant late;

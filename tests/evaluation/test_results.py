@@ -112,6 +112,8 @@ def test_the_aggregate_is_the_one_that_was_asked_for() -> None:
     found = table("precision@2", aggregate="micro")
     assert found.summaries[0].value == pytest.approx((1 + 1 + 0) / (2 + 2 + 2))
     assert str(found).splitlines()[0].split()[:2] == ["metric", "micro"]
+    recall = table("recall@2", aggregate="micro").summaries[0]  # query c is missing in the run, and has R = 1
+    assert (recall.value, recall.lists) == (pytest.approx((1 + 1 + 0) / (1 + 2 + 1)), 3)
     assert table("mrr", aggregate="median").summaries[0].value == 1 / 2
     with pytest.raises(
         ValueError, match=r"^mrr: micro pools numerators and denominators over lists, which precision, "

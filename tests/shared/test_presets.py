@@ -1,22 +1,11 @@
 """One ranking of real data, and the number that each program would print for it."""
 
-from pathlib import Path
-
 import pytest
 from torch import Tensor
 
-from ltr.data import ListDataset, read_letor
 from ltr.metrics.presets import PRESETS
 
 pytestmark = pytest.mark.shared
-
-
-@pytest.fixture(scope="module")
-def ranking(shared: Path) -> tuple[Tensor, Tensor, Tensor]:
-    """Part S5 of MQ2008, scored by feature 38."""
-    data = read_letor(shared / "data" / "mq2008" / "S5.txt")
-    batch = ListDataset(data)[list(range(len(data.lengths)))]
-    return batch.features[:, :, 37], batch.relevance, batch.mask
 
 
 @pytest.mark.parametrize(

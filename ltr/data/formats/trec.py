@@ -79,7 +79,8 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     """Read a run: lines ``QUERY Q0 DOCUMENT RANK SCORE TAG``, gzipped or not.
 
     As trec_eval 10 reads it: Q0 and RANK are not looked at, what follows TAG is ignored, empty lines and lines that
-    start with ``#`` are passed over. A score may be infinite.
+    start with ``#`` are passed over. A score may be infinite. A line of more fields whose RANK is no number is refused:
+    an id with a blank in it has moved the fields, and a rank stands where the score is read.
 
     Raises:
         DataError: with file, line, what was wanted and what came; a document that stands twice in a query is refused
@@ -170,16 +171,17 @@ class _Lines:
                 return table
         except pl.exceptions.PolarsError:
             pass
-        if self.form == JUDGEMENT:
-            names.append("rest")
+        names.append("rest")
         head = " ".join(names).encode() + b"\n"  # so that the first line does not say how many fields there are
         try:
             table = _scan(head + _one_blank(data), names, has_header=True, truncate_ragged_lines=True)
         except pl.exceptions.PolarsError as error:
             refuse_bytes(self.data, self.path, error)
         wrong = table[self.form.lower().split()[-1]].is_null()
-        if "rest" in names:
-            wrong |= table["rest"].is_not_null()
+        more = table["rest"].is_not_null()
+        if self.form == ANSWER:  # what follows the tag is no matter, unless an id with a blank has moved the fields
+            more &= table["rank"].cast(pl.Float64, strict=False).is_null()
+        wrong |= more
         if wrong.any():
             self._refuse(int(wrong.arg_true()[0]))
         return table

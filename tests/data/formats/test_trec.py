@@ -135,6 +135,8 @@ def test_a_document_stands_once_in_a_run(write) -> None:
         ("q1 Q0 d1 1 2.5\n", f"line 1: wanted 6 fields '{RUN}', came 5: 'q1 Q0 d1 1 2.5'"),
         (ANSWER + "\n#\nq2 Q0\td2 1 2.5 \r\n", f"line 4: wanted 6 fields '{RUN}', came 5: 'q2 Q0 d2 1 2.5'"),
         (ANSWER + "q2  Q0 d2 1 2.5\n", f"line 2: wanted 6 fields '{RUN}', came 5: 'q2 Q0 d2 1 2.5'"),
+        ("q1 Q0 my doc 1 9.0 t\n", f"line 1: wanted 6 fields '{RUN}', came 7: 'q1 Q0 my doc 1 9.0 t'"),
+        (ANSWER + "q2 Q0 d1 a b 9 t\n", f"line 2: wanted 6 fields '{RUN}', came 7: 'q2 Q0 d1 a b 9 t'"),
         (ANSWER + "q", f"line 2: wanted 6 fields '{RUN}', came 1: 'q'"),
         ("query,document,score\nq1,d1,2\n", f"line 1: wanted 6 fields '{RUN}', came 1: 'query,document,score'"),
         ("q1 Q0 " + "d" * 80 + "\n", f"line 1: wanted 6 fields '{RUN}', came 3: 'q1 Q0 {'d' * 51}...'"),
