@@ -9,7 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from ltr.gains import NUMBER, number
+from ltr.gains import LEAST, NUMBER, number, real
 
 
 class Discount(Protocol):
@@ -71,8 +71,7 @@ class Geometric:
     above_reciprocal = False
 
     def __post_init__(self) -> None:
-        if not 0 < self.p <= 1:
-            raise ValueError(f"geometric discount: p must lie in (0, 1], got {self.p}")
+        object.__setattr__(self, "p", real(self.p, "geometric discount: p must lie in (0, 1]", LEAST, 1))
 
     @property
     def word(self) -> str:
@@ -99,9 +98,10 @@ class Table:
     above_reciprocal = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))
-        if not self.weights or self.weights[-1] < 0 or list(self.weights) != sorted(self.weights, reverse=True):
-            raise ValueError(f"discount table: wanted numbers >= 0 that never rise, got {list(self.weights)}")
+        wanted = "discount table: wanted numbers >= 0 that never rise"
+        object.__setattr__(self, "weights", tuple(real(weight, wanted) for weight in self.weights))
+        if not self.weights or list(self.weights) != sorted(self.weights, reverse=True):
+            raise ValueError(f"{wanted}, got {list(self.weights)}")
 
     @property
     def word(self) -> str:

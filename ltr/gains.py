@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
-from typing import Protocol
+from math import ulp
+from numbers import Real
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -13,6 +16,7 @@ from torch import Tensor
 from ltr.lists import may_look
 
 NUMBER = r"\d+(?:\.\d+)?"  # as ``number`` writes it
+LEAST, LARGEST = ulp(0.0), sys.float_info.max  # the numbers above 0 that a float holds
 
 
 class Gain(Protocol):
@@ -66,6 +70,9 @@ class Binary:
 
     threshold: float = 1.0
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "threshold", real(self.threshold, "binary gain: the threshold must be a number >= 0"))
+
     @property
     def word(self) -> str:
         return f"binary{number(self.threshold)}"
@@ -93,9 +100,10 @@ class Table:
     gains: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "gains", tuple(float(gain) for gain in self.gains))
-        if not self.gains or self.gains[0] < 0 or list(self.gains) != sorted(self.gains):
-            raise ValueError(f"gain table: wanted numbers >= 0 that never fall, got {list(self.gains)}")
+        wanted = "gain table: wanted numbers >= 0 that never fall"
+        object.__setattr__(self, "gains", tuple(real(gain, wanted) for gain in self.gains))
+        if not self.gains or list(self.gains) != sorted(self.gains):
+            raise ValueError(f"{wanted}, got {list(self.gains)}")
 
     @property
     def word(self) -> str:
@@ -129,6 +137,25 @@ def lowest(threshold: float) -> float:
     """The lowest number that float32 does not tell apart from the threshold or sees above it."""
     nearest = np.float32(threshold)
     return (float(nearest) + float(np.nextafter(nearest, np.float32(-np.inf)))) / 2
+
+
+def real(value: Any, wanted: str, low: float = 0, high: float = LARGEST, *, whole: bool = False) -> float:
+    """A number of any kind, NumPy's too, as a plain one: the one home of what a parameter may be.
+
+    Args:
+        value: what came.
+        wanted: how the error begins, such as "rbp: the persistence p must be a number between 0 and 1".
+        low, high: the ends of its range, both in it.
+        whole: must it be a whole number?
+
+    Raises:
+        ValueError: it is no number, a bool, NaN, infinite, or out of the range.
+    """
+    plain: Any = float(str(value)) if isinstance(value, np.floating) else value  # 0.7 in any precision is 0.7
+    fits = isinstance(plain, Real) and not isinstance(plain, bool)
+    if not fits or not low <= plain <= high or (whole and plain % 1):
+        raise ValueError(f"{wanted}, got {value!r}")
+    return float(plain) or 0.0  # and no -0.0, which names cannot spell
 
 
 def number(value: float) -> str:

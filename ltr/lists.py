@@ -27,7 +27,8 @@ def check_lists(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Read scores, relevance and mask as three [B, L] tensors, with 0 in the padded places.
 
-    A single list [L] is read as [1, L]; half precision is lifted to float32, since ranks and sums need it.
+    A single list [L] is read as [1, L]; half precision is lifted to float32, since ranks and sums need it; whole
+    numbers and bools become float64, in which a whole score that it cannot tell from its neighbours is NaN.
     Values are looked at on the CPU only, so that nothing waits for an accelerator.
 
     Args:
@@ -37,7 +38,8 @@ def check_lists(
         finite_scores: refuse NaN scores too (exact metrics do).
 
     Raises:
-        ValueError: shapes differ, a label is NaN or negative, or a score is NaN where that is refused.
+        ValueError: shapes differ, numbers are complex, a label is NaN or negative, a whole score is beyond 2^53, or a
+            score is NaN where that is refused.
 
     Example:
         >>> scores, relevance, mask = check_lists([0.3, 0.1], [1, 0])
@@ -57,8 +59,8 @@ def check_lists(
         scores, relevance, mask = scores[None], relevance[None], mask[None]
     if not scores.shape[1]:  # lists without documents are lists of padding
         scores, relevance, mask = (pad(each, (0, 1)) for each in (scores, relevance, mask))
-    mask = mask.bool()
-    scores, relevance = _real(scores), _real(relevance)
+    mask, given = mask.bool(), scores
+    scores, relevance = _told_apart(_real(scores, "scores"), given), _real(relevance, "relevance")
     if not full:
         scores, relevance = scores.masked_fill(~mask, 0.0), relevance.masked_fill(~mask, 0.0)
     if may_look(scores) and scores.numel():
@@ -67,9 +69,22 @@ def check_lists(
             _refuse(relevance < 0, relevance, "relevance must not be negative")
         if torch.isinf(relevance.max()):
             _refuse(torch.isinf(relevance), relevance, "relevance must be finite")
-        if finite_scores and torch.isnan(scores.min()):
-            _refuse(torch.isnan(scores), scores, "scores must be numbers")
+        whole = not given.is_floating_point()
+        if (finite_scores or whole) and torch.isnan(scores.min()):
+            rule = "scores must be numbers" + " that float64 tells apart (to 2^53)" * whole
+            _refuse(torch.isnan(scores), given, rule)
     return scores, relevance, mask
+
+
+def check_weight(weight: Tensor) -> Tensor:
+    """The weights [B] of lists as they came, if they are finite numbers >= 0; looked at on the CPU alone.
+
+    Raises:
+        ValueError: one is not.
+    """
+    if may_look(weight) and not (right := torch.isfinite(weight) & (weight >= 0)).all():
+        raise ValueError(f"weight must be numbers >= 0, got {weight[~right][0].item():g}")
+    return weight
 
 
 def may_look(values: Tensor) -> bool:
@@ -88,14 +103,29 @@ def exact_dtype(device: torch.device) -> torch.dtype:
 
 
 def as_tensor(values: Any) -> Tensor:
-    """Plain numbers are read in float64, tensors and arrays as they are."""
-    return torch.as_tensor(values, dtype=None if hasattr(values, "dtype") else torch.float64)
+    """Tensors and arrays as they are; plain numbers in float64, or in int64 where that tells more of them apart."""
+    if hasattr(values, "dtype"):
+        return torch.as_tensor(values)
+    real = torch.as_tensor(values, dtype=torch.float64)
+    if (real.abs() >= 2**53).any() and (real.abs() < 2**63).all():
+        whole = torch.as_tensor(values)
+        return real if whole.is_floating_point() else whole
+    return real
 
 
-def _real(values: Tensor) -> Tensor:
+def _real(values: Tensor, name: str) -> Tensor:
     if values.dtype in (torch.float32, torch.float64):
         return values
+    if values.is_complex():
+        raise ValueError(f"{name} must be real numbers, got {str(values.dtype).removeprefix('torch.')}")
     return values.to(torch.float32 if values.is_floating_point() else exact_dtype(values.device))
+
+
+def _told_apart(real: Tensor, given: Tensor) -> Tensor:
+    """NaN for the given whole numbers that are others in floating point, and so would be ties that are none."""
+    if given.is_floating_point() or given.dtype.itemsize < real.dtype.itemsize:
+        return real
+    return torch.where(real.to(given.dtype) == given, real, torch.nan)
 
 
 def _refuse(wrong: Tensor, values: Tensor, rule: str) -> None:
@@ -103,4 +133,6 @@ def _refuse(wrong: Tensor, values: Tensor, rule: str) -> None:
         row, column = wrong.nonzero()[0].tolist()
         count = int(wrong.sum())
         more = f", and {count - 1} more" if count > 1 else ""
-        raise ValueError(f"{rule}: list {row}, document {column} has {values[row, column].item():g}{more}")
+        value = values[row, column].item()
+        shown = str(value) if isinstance(value, int) else f"{value:g}"
+        raise ValueError(f"{rule}: list {row}, document {column} has {shown}{more}")

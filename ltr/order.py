@@ -76,9 +76,9 @@ def sizes(mask: Tensor) -> Tensor:
 def _stable_order(key: Tensor, mask: Tensor, labels: Tensor | None) -> Tensor:
     """By rising key, then by rising label, then by index; padded ones last."""
     order = torch.arange(key.shape[1], device=key.device).expand(key.shape)
-    for each in (labels, key, ~mask):
+    for each in (labels, key, (~mask).to(torch.uint8)):
         if each is not None:
-            order = order.gather(1, each.gather(1, order).to(key.dtype).argsort(dim=1, stable=True))
+            order = order.gather(1, each.gather(1, order).argsort(dim=1, stable=True))
     return order
 
 

@@ -47,7 +47,7 @@ class Pool:
 
     def count(self, least: float) -> Tensor:
         """[B, 1] how many labels are at least this, a number above 0."""
-        wanted = torch.full_like(self.falling[:, :1], -least)
+        wanted = self.falling.new_full((len(self.falling), 1), -least)
         return torch.searchsorted(self.falling, wanted, right=True)
 
     def rows(self, index: Tensor) -> Pool:
@@ -82,6 +82,11 @@ class Ranking:
         self.judged = judged  # [B, L] bool, has it a label? None: all have
         self.size = sizes(mask) if size is None else size  # [B, 1] ranked documents
         self._pool = pool
+
+    @property
+    def labelled(self) -> Tensor:
+        """[B, L] bool, a ranked document that somebody judged: no other has a gain, not even that of label 0."""
+        return self.mask if self.judged is None else self.mask & self.judged
 
     def pool(self, relevance: Tensor) -> Pool:
         """What R and the ideal order are taken over: the judged documents, of these labels where none else is known."""

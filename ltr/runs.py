@@ -292,7 +292,7 @@ def find(what: str, root: str | os.PathLike[str]) -> Run:
     root = Path(root).absolute()
     if what != "last":
         for path in (root / what, Path(what).absolute()):
-            if (path / "run.json").is_file():
+            if os.path.isfile(path / "run.json"):  # of words too long for a path as well
                 return Run(path)
     runs = {path.parent.relative_to(root).as_posix(): path.parent for path in _run_files(root)}
     if not runs:

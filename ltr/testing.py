@@ -59,9 +59,10 @@ def check_metric(metric: RankingMetric, *, labels: tuple[float, ...] = (0, 1, 2,
 
     One value per list, in [0, 1] where ``bounded``; unchanged by padding, document order, and a shift or positive
     scaling of the scores; the same of the first k places alone where ``windowed``; with averaged ties, the mean over
-    all orders of the tied documents, unjudged and unreturned ones among them or not; floor and ceiling are the mean
-    and the best (the smallest where smaller is better) over all orders; ``swap_deltas`` is the metric after the swap
-    minus before, and does not vanish for equal scores; lists without an answer are 0; NaN scores are refused,
+    all orders of the tied documents, unjudged and unreturned ones among them or not; "worst" and "best" do not depend
+    on how they are listed; the floor is the mean over all orders, the ceiling the best (the smallest where smaller is
+    better) over all lists of as many documents, from the pool where ``pooled``; ``swap_deltas`` is the metric after the
+    swap minus before, and does not vanish for equal scores; lists without an answer are 0; NaN scores are refused,
     infinite ones are not; labels of any number type give the same; documents that were neither returned nor judged
     are padding, those that were not returned are so too where not ``pooled``, and unjudged ones leave a condensed
     list; a cutoff is refused where not ``cuts``, and forgotten by ``uncut``.
@@ -77,7 +78,7 @@ def check_metric(metric: RankingMetric, *, labels: tuple[float, ...] = (0, 1, 2,
     Example:
         >>> from ltr.metrics import NDCG
         >>> len(check_metric(NDCG(k=3)))
-        14
+        15
     """
     generator = torch.Generator().manual_seed(seed)
     passed = []
@@ -221,6 +222,14 @@ def _metric_checks(metric: RankingMetric, labels: tuple[float, ...], generator: 
             _same(cut.of(first, labels[:, :k]), cut.of(ranking, labels))
             assert torch.equal(cut.answered(first, labels[:, :k]), cut.answered(ranking, labels)), f"answered at k={k}"
 
+    def extremes() -> None:
+        shuffle = torch.rand(scores.shape, generator=generator).argsort(1)
+        s, y, m, r, j = (each.gather(1, shuffle) for each in (scores.round(), relevance, mask, *roles))
+        for rule in ("worst", "best") if not metric.own_ties else ():
+            ruled = replace(metric, ties=rule)
+            found = ruled(scores.round(), relevance, mask, retrieved=roles[0], judged=roles[1])
+            _same(ruled(s, y, m, retrieved=r, judged=j), found)
+
     def ties() -> None:
         if metric.ties != "average" or metric.own_ties:
             return
@@ -231,10 +240,13 @@ def _metric_checks(metric: RankingMetric, labels: tuple[float, ...], generator: 
                 _same(metric(s, y, **given), _over_orders(metric, y, orders, **given).mean()[None])
 
     def bounds() -> None:
-        for y in relevance[:4]:
-            every = _over_orders(metric, y, _orders(len(y)))
-            _same(metric.floor(y), every.mean()[None])
-            _same(metric.ceiling(y), (every.max() if metric.larger_is_better else every.min())[None])
+        for y, r, j in zip(relevance[:4], *roles, strict=False):
+            for given in ({}, {"retrieved": r, "judged": j}):
+                every = _over_orders(metric, y, _orders(len(y)), **given)
+                _same(metric.floor(y, **given), every.mean()[None])
+                alike = metric(y * j if given else y, y, **given)  # scores tied just as the labels are
+                every = torch.cat([_of_one_length(metric, y, **given), alike])
+                _same(metric.ceiling(y, **given), (every.max() if metric.larger_is_better else every.min())[None])
 
     def swaps() -> None:
         ranking = exact_ranking(scores, mask)
@@ -306,13 +318,14 @@ def _metric_checks(metric: RankingMetric, labels: tuple[float, ...], generator: 
     yield "shift and scale change nothing", scale
     yield "the first k places are enough", window
     yield "ties are averaged over their orders", ties
-    yield "floor and ceiling", bounds
+    yield "worst and best do not see how documents are listed", extremes
     yield "swap deltas are what a swap does", swaps
     yield "a fresh model can start", start
     yield "nothing relevant, no answer", undefined
     yield "NaN is refused, infinity is not", odd_scores
     yield "any number type", number_types
     yield "documents that were not returned or not judged", parts
+    yield "floor and ceiling", bounds
     yield "a cutoff is taken or refused", cutoff
 
 
@@ -342,6 +355,20 @@ def _over_orders(metric: RankingMetric, relevance: Tensor, orders: list[Tensor],
     ordered, *flags = (torch.stack([each[order] for order in orders]) for each in (relevance, *roles.values()))
     down = torch.arange(ordered.shape[1], 0, -1).expand(ordered.shape).double()
     return metric(down, ordered, **dict(zip(roles, flags, strict=True)))
+
+
+def _of_one_length(metric: RankingMetric, relevance: Tensor, **roles: Tensor) -> Tensor:
+    """[orders] the metric of every list that has as many documents as the given one, from all that it may choose."""
+    every = torch.ones_like(relevance, dtype=torch.bool)
+    retrieved, judged = (roles.get(name, every) for name in ("retrieved", "judged"))
+    ranked = retrieved & judged if metric.unjudged == "ignored" else retrieved
+    choice = retrieved | judged if metric.pooled and metric.ideal == "judged" else retrieved
+    choice = choice & judged if metric.unjudged == "ignored" else choice
+    first = torch.arange(int(choice.sum())) < ranked.sum()
+    orders = torch.stack(_orders(len(first)))
+    labels, known = (each[choice][orders] for each in (relevance, judged))
+    down = torch.arange(len(first), 0, -1).expand(orders.shape).double()
+    return metric(down, labels, first | known, retrieved=first.expand(orders.shape), judged=known)
 
 
 def _finite(surrogate: Surrogate, scores: Tensor, relevance: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

@@ -3,6 +3,7 @@
 import re
 from math import log2
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -82,14 +83,21 @@ def test_other_words_are_no_discount(word: str) -> None:
     assert read(word) is None
 
 
-@pytest.mark.parametrize("p", [0.0, -0.5, 1.5])
+@pytest.mark.parametrize("p", [0.0, -0.5, 1.5, float("nan"), True, "0.5"])
 def test_a_geometric_discount_needs_a_probability(p: float) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(f'geometric discount: p must lie in (0, 1], got {p}')}$"):
+    with pytest.raises(ValueError, match=f"^{re.escape(f'geometric discount: p must lie in (0, 1], got {p!r}')}$"):
         Geometric(p)
 
 
-@pytest.mark.parametrize("table", [(), (0.5, 1.0), (1.0, -0.5)])
-def test_a_table_that_rises_or_is_negative_is_refused(table: tuple[float, ...]) -> None:
-    message = f"discount table: wanted numbers >= 0 that never rise, got {list(table)}"
+def test_parameters_may_be_numbers_of_any_kind() -> None:
+    assert Geometric(np.float32(0.8)) == Geometric(0.8)
+    assert Table(np.array([1, 0])) == Table((1.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("table", "came"), [((), []), ((0.5, 1.0), [0.5, 1.0]), ((1.0, -0.5), -0.5), ((float("inf"), 1.0), float("inf"))]
+)
+def test_a_table_that_rises_or_holds_what_is_no_weight_is_refused(table: tuple[float, ...], came: object) -> None:
+    message = f"discount table: wanted numbers >= 0 that never rise, got {came!r}"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         Table(table)

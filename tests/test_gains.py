@@ -1,13 +1,17 @@
 """ltr/gains.py: what a grade is worth."""
 
 import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltr.gains import Binary, Exp2, Gain, Linear, Table, number, read
+from ltr.gains import LEAST, Binary, Exp2, Gain, Linear, Table, number, read, real
 
 LABELS = torch.tensor([[0.0, 1.0, 2.0, 3.0, 4.0]], dtype=torch.float64)
 TABLE = Table((0, 1, 3, 7, 100))
@@ -71,9 +75,12 @@ def test_a_table_keeps_its_fractions_for_whole_number_labels() -> None:
     assert Table((0, 0.5, 1.5))(torch.tensor([1, 2])).tolist() == [0.5, 1.5]
 
 
-@pytest.mark.parametrize("gains", [(), (-1.0, 2.0), (0.0, 2.0, 1.0)])
-def test_a_table_that_falls_or_is_negative_is_refused(gains: tuple[float, ...]) -> None:
-    message = f"gain table: wanted numbers >= 0 that never fall, got {list(gains)}"
+@pytest.mark.parametrize(
+    ("gains", "came"),
+    [((), []), ((0.0, 2.0, 1.0), [0.0, 2.0, 1.0]), ((-1.0, 2.0), -1.0), ((0, torch.inf), torch.inf), ("01", "0")],
+)
+def test_a_table_that_falls_or_holds_what_is_no_gain_is_refused(gains: tuple[float, ...], came: object) -> None:
+    message = f"gain table: wanted numbers >= 0 that never fall, got {came!r}"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         Table(gains)
 
@@ -116,6 +123,38 @@ def test_the_shortest_text_of_a_number(value: float, text: str) -> None:
 def test_numbers_read_back_and_hold_nothing_that_a_name_uses(value: float) -> None:
     assert float(number(value)) == value
     assert set(number(value)) <= set("0123456789.")
+
+
+NUMBERS = [np.float64(2), np.float32(2), np.float16(2), np.int64(2), np.uint8(2), Fraction(2), 2, 2.0]
+
+
+@pytest.mark.parametrize("value", NUMBERS, ids=lambda each: type(each).__name__)
+def test_a_number_of_any_kind_is_a_plain_one(value: Any) -> None:
+    assert type(real(value, "k")) is float
+    assert real(value, "k", 2, 2, whole=True) == 2
+    assert Binary(value) == Binary(2.0)
+    assert Table((0, value)) == Table((0.0, 2.0))
+
+
+def test_the_digits_of_a_number_are_kept_and_a_zero_has_no_sign() -> None:
+    assert real(np.float32(0.7), "p") == 0.7
+    assert Table((-0.0, 1)).word == "table0_1"
+
+
+@pytest.mark.parametrize(
+    "value", [True, np.bool_(True), np.nan, np.float32("inf"), -1, 10**400, "2", None, Decimal(2), np.array(2.0)]
+)
+def test_what_is_no_number_from_0_on(value: Any) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(f'wanted it, got {value!r}')}$"):
+        real(value, "wanted it")
+    with pytest.raises(ValueError, match=r"^binary gain: the threshold must be a number >= 0, got "):
+        Binary(value)
+
+
+def test_a_number_out_of_its_range_or_not_whole() -> None:
+    for value, options in ((0, {"low": LEAST}), (1.5, {"high": 1}), (1.5, {"whole": True})):
+        with pytest.raises(ValueError, match=f"^wanted it, got {value}$"):
+            real(value, "wanted it", **options)
 
 
 def test_gains_are_values() -> None:

@@ -1,12 +1,15 @@
 """ltr/lists.py: the one check at every door."""
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from ltr.lists import ListBatch, check_lists
+from ltr.lists import ListBatch, check_lists, check_weight
+from ltr.metrics import parse
 
 
 def test_one_list_becomes_a_batch_of_one() -> None:
@@ -42,6 +45,53 @@ def test_a_negative_label_in_padding_is_no_fault() -> None:
 def test_number_types(given: torch.dtype, read: torch.dtype) -> None:
     scores, relevance, _ = check_lists(torch.ones(1, 2, dtype=given), torch.ones(1, 2, dtype=given))
     assert (scores.dtype, relevance.dtype) == (read, read)
+
+
+LARGE = 2**53
+
+
+@pytest.mark.parametrize("read", [list, np.array, lambda row: np.array(row, np.uint64), torch.tensor])
+def test_whole_scores_that_float64_would_tie_are_refused(read: Callable[[list[int]], Any]) -> None:
+    """Losses too: no training makes such scores. Padding and labels may hold them."""
+    fits, larger = [LARGE, LARGE - 1, LARGE + 2], [LARGE, LARGE - 1, LARGE + 1]
+    assert check_lists(read(fits), [1, 0, 0])[0].tolist() == [fits]
+    message = f"scores must be numbers that float64 tells apart (to 2^53): list 0, document 2 has {LARGE + 1}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        check_lists(read(larger), [1, 0, 0])
+    assert check_lists(read(larger), read(larger), [[1, 1, 0]][0])[0].tolist() == [[LARGE, LARGE - 1, 0]]
+    assert parse("mrr")(read(larger), [0, 1, 0], retrieved=[True, True, False]).item() == 1 / 2
+
+
+def test_whole_numbers_beside_fractions_are_what_python_makes_of_them() -> None:
+    assert check_lists([LARGE + 1, 0.5], [1, 0])[0].tolist() == [[float(LARGE), 0.5]]
+    assert check_lists([float("inf"), 2.0**60], [1, 0])[0].tolist() == [[float("inf"), 2.0**60]]
+
+
+def test_where_nothing_may_be_looked_at_they_are_nan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ltr.lists.may_look", lambda values: False)  # as on an accelerator
+    assert check_lists(np.array([LARGE + 1, 3]), [1, 0])[0].isnan().tolist() == [[True, False]]
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.uint32, np.uint64, np.int8, np.float16, np.bool_])
+def test_scores_of_any_kind_of_number(kind: type[np.generic]) -> None:
+    scores = np.array([1, 0], dtype=kind)
+    for options in ({}, {"mask": [True, True]}, {"retrieved": [True, True]}):
+        assert parse("mrr")(scores, [0, 1], **options).item() == 1 / 2
+
+
+def test_complex_numbers_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^scores must be real numbers, got complex64$"):
+        check_lists(torch.tensor([1j, 2], dtype=torch.complex64), [1, 0])
+    with pytest.raises(ValueError, match=r"^relevance must be real numbers, got complex128$"):
+        check_lists([1, 0], np.array([1j, 2]))
+
+
+@pytest.mark.parametrize("wrong", [-1.0, torch.nan, torch.inf])
+def test_weights_are_numbers_from_0_on(wrong: float) -> None:
+    weight = torch.tensor([0.0, wrong])
+    with pytest.raises(ValueError, match=f"^weight must be numbers >= 0, got {wrong:g}$"):
+        check_weight(weight)
+    assert check_weight(weight[:1]).tolist() == [0.0]
 
 
 def test_numpy_arrays_keep_their_precision() -> None:

@@ -41,6 +41,13 @@ def test_the_order_of_places(
     assert equal.tolist() == tied[:, :depth].tolist()
 
 
+@pytest.mark.parametrize(("ties", "wanted"), [("worst", [2, 0, 3, 1]), ("best", [1, 3, 0, 2])])
+def test_labels_are_compared_in_their_own_precision(ties: str, wanted: list[int]) -> None:
+    """All four are two in float32, that of the scores."""
+    labels = torch.tensor([[0.7 + 1e-12, 1e300, 0.7, 1e299]], dtype=torch.float64)
+    assert rank_order(torch.zeros(1, 4), torch.ones(1, 4, dtype=torch.bool), ties, labels)[0].tolist() == [wanted]
+
+
 @pytest.mark.parametrize("ties", ["average", "stable", "worst"])
 @pytest.mark.parametrize("depth", [None, 3])
 def test_many_threads_find_the_order_of_one(ties: str, depth: int | None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from torch.nn.functional import logsigmoid
 
 from ltr.losses import MSE, ApproxMetric, LambdaRank, ListNet, RankNet, Softmax, Surrogate
 from ltr.losses.softmax import log_softmax
-from ltr.metrics import ARP, NDCG, RR, Answer, Measured, RankingMetric, Recall, RPrecision
+from ltr.metrics import ARP, NDCG, RR, Answer, Measured, Precision, RankingMetric, Recall, RPrecision
 from ltr.ranking import Ranking, soft_ranking
 from ltr.testing import check_metric, check_surrogate
 
@@ -249,6 +249,21 @@ class AlwaysOne(Recall):
         return torch.ones_like(super().ceiling(relevance, mask))
 
 
+class ListedFirst(NDCG):
+    """Under "worst" and "best", tied documents keep the order of the input."""
+
+    def measured(self, given: Answer) -> Measured:
+        nudge = torch.arange(given.scores.shape[1]) * 1e-9 * (self.ties in ("worst", "best"))
+        return super().measured(given._replace(scores=given.scores - nudge))
+
+
+class CeilingOfTheWholePool(Precision):
+    """The ideal order of all judged documents, though fewer were returned."""
+
+    def ceiling_of(self, given: Answer) -> Tensor:
+        return super().ceiling_of(given._replace(retrieved=given.mask))
+
+
 class SeesTheScale(NDCG):
     def measured(self, given: Answer) -> Measured:
         return super().measured(given._replace(scores=given.scores.clamp(min=-1)))
@@ -322,6 +337,8 @@ METRIC_FAULTS: list[tuple[RankingMetric, str]] = [
     (PrefersTheFirst(), "document order changes nothing"),
     (SeesTheScale(), "shift and scale change nothing"),
     (Optimistic(), "ties are averaged over their orders"),
+    (ListedFirst(k=2), "worst and best do not see how documents are listed"),
+    (CeilingOfTheWholePool(), "floor and ceiling"),
     (LowFloor(), "floor and ceiling"),
     (AlwaysOne(k=1), "floor and ceiling"),
     (OtherWay(k=2), "swap deltas are what a swap does"),

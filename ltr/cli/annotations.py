@@ -76,6 +76,7 @@ class Text(NamedTuple):
     lists: bool
     nodes: bool
     nothing: bool
+    alone: bool  # without the brackets of a list
 
 
 def text_rule(annotation: Any) -> Text | None:
@@ -88,7 +89,7 @@ def text_rule(annotation: Any) -> Text | None:
         return None
     if lists and not all(_is_text(kind) or _is_node(kind) for kind in inner):
         return None
-    return Text(bool(lists), any(map(_is_node, [*kinds, *inner])), type(None) in kinds)
+    return Text(bool(lists), any(map(_is_node, [*kinds, *inner])), type(None) in kinds, bool(texts))
 
 
 def _is_choice(kind: Any) -> bool:

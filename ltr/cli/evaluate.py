@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import torch
 
 from ltr.cli.annotations import Node
@@ -17,14 +19,16 @@ from ltr.cli.errors import ConfigError
 from ltr.cli.load import LETOR, READING, load
 from ltr.cli.output import check_writable
 from ltr.cli.presets import near
-from ltr.cli.systems import Systems, are_files, find_run, read_systems
+from ltr.cli.systems import Systems, are_files, find_run, is_table, read_systems
 from ltr.data import DataError, RankingData, Splits, read_letor
 from ltr.data.formats.tables import read_table
 from ltr.evaluation import Evaluation, RankedLists, evaluate_lists, lists_of, score, write_rows
-from ltr.evaluation.aggregates import POOLED, How
+from ltr.evaluation.aggregates import How, check_how, slices
 from ltr.evaluation.curves import Over, has_option
 from ltr.evaluation.output import FORMS
+from ltr.evaluation.queries import query_rows
 from ltr.evaluation.results import USUAL
+from ltr.gap.numbers import counted
 from ltr.metrics import METRICS, RankingMetric
 from ltr.metrics.presets import PRESETS, Preset
 from ltr.report.curves import PICTURES, can_draw, curves, plot_curves
@@ -38,19 +42,20 @@ FROM_RUN = ("data", "metric", "metrics")
 ALL = "all"
 DOCUMENTS = 16384  # padded documents scored at once
 PERIODS = ("year", "month")
+SPLIT, ROOT = "test", "runs"  # of a trained run, where nothing else is said
 
 
 def base(config: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Data and metrics of a trained run, which hold unless the command line says otherwise."""
     if not config["inputs"] or are_files(config["inputs"]):
         return None
-    saved = find_run(config["inputs"], config["root"]).read_config()
+    saved = find_run(config["inputs"], config["root"] or ROOT).read_config()
     return {key: saved[key] for key in FROM_RUN}
 
 
 def idle(config: Mapping[str, Any]) -> set[str]:
     """Keys that need not make sense: of data in LETOR files, the splits that are not asked for."""
-    split = config["split"]
+    split = config["split"] or SPLIT
     if _one_file(config.get("data"), split) is None:
         return set()
     return {f"data.{name}" for name in Splits._fields if name != split}
@@ -82,45 +87,56 @@ def evaluate(
     unjudged_label: float | Literal["negative"] | None,
     attributes: str | Path | None,
     data: Node | None = None,
-    split: Literal["train", "validation", "test"],
-    checkpoint: Literal["best", "last"],
-    root: str | Path,
+    split: Literal["train", "validation", "test"] | None,
+    checkpoint: Literal["best", "last"] | None,
+    root: str | Path | None,
 ) -> None:
     """Print what each metric comes to and what lies behind it, and write the values of every list where asked."""
     names = [str(each) for each in inputs]
     _check(names, preset, by, over, plot, shown, depth, output)
-    files, rules = are_files(names), PRESETS.get(preset or "")
+    files, rules, negative = are_files(names), PRESETS.get(preset or ""), False
     typed = [(key, each) for key, some in (("metric", [metric]), ("metrics", metrics or ())) for each in some if each]
+    if not typed and metrics is not None:
+        raise ConfigError("metrics: wanted at least one metric, such as ndcg@10; came an empty list")
     typed = typed or [("metrics", name) for name in USUAL if files]
     asked = _asked(typed, rules, aggregate, over)
     table = None if attributes is None else str(attributes)
     _check_written({"output": output, "plot": plot}, [*names, table, *(data or {}).values()])
     if files:
-        if data is not None:
-            raise ConfigError("data: belongs to a trained run, and the inputs are files")
-        _check_files(names, root)
-        if unjudged_label is None and rules is not None:
-            unjudged_label = rules.unjudged_label
+        _check_files(names, root or ROOT)
+        _check_foreign(
+            {"data": data, "split": split, "checkpoint": checkpoint, "root": root},
+            "belongs to a trained run, and the inputs are files",
+        )
+        by_program = preset == ALL and unjudged_label is None and not is_table(names[0])
+        if unjudged_label is None and (rules is not None or by_program):
+            unjudged_label = rules.unjudged_label if rules else "negative"
         read = read_systems(names, depth, assessors, unjudged_label, table)
         systems, about = read.lists, _about_files(names, read)
+        negative = by_program and read.unjudged
     else:
-        _check_trained(names, {"queries": queries, "assessors": assessors, "unjudged_label": unjudged_label})
+        _check_foreign(
+            {"queries": queries, "assessors": assessors, "unjudged_label": unjudged_label},
+            f"belongs to judgements in files, and {names[0]} is a trained run",
+        )
         if data is None or metric is None:
             raise ConfigError("data and metric: wanted some, or those of the run; got null")
-        name, lists, about = _trained(names[0], data, split, checkpoint, root)
+        name, lists, about = _trained(names[0], data, split or SPLIT, checkpoint or "best", root or ROOT)
         lists = lists if depth is None else lists.top(depth)
         lists = lists if table is None else lists.described_by(read_table(table), table)
         systems = partial(_alone, name, lists)
     with _one_thread():
+        listed = systems(queries or (rules.queries if rules else "judged"))
+        about += _about_reading(listed, depth)
         if preset == ALL:
             print("\n".join(about))
             named = [each if isinstance(each, str) else metric_of(each) for _, each in typed]
-            print_presets(lambda rule: systems(queries or rule), named, aggregate)
+            print_presets(lambda rule: systems(queries or rule), named, aggregate, negative=negative)
             return
-        listed = systems(queries or (rules.queries if rules else "judged"))
         if by is not None:
-            _check_attribute(by, next(iter(listed.values())))
-        tables = {name: _table(lists, asked, aggregate) for name, lists in listed.items()}
+            _check_attribute(by, next(iter(listed.values())), table or names[0])
+        held = rules.scores if rules else None
+        tables = {name: _table(lists.held_in(held), asked, aggregate) for name, lists in listed.items()}
         drawn = curves(tables, over) if over else None
         note = f"preset {rules.name}: {rules.about}" if rules else ""
         print_evaluations(tables, about, note, shown=shown, by=by, curves=drawn)
@@ -128,7 +144,8 @@ def evaluate(
         plot_curves(drawn, plot)
         print(f"plot in {plot}")
     if output is not None:
-        write_rows({name if len(tables) > 1 else None: table.rows() for name, table in tables.items()}, output)
+        rows = {name if len(tables) > 1 else None: query_rows(table.values) for name, table in tables.items()}
+        write_rows(rows, output)
         print(f"values of each query in {output}")
 
 
@@ -190,13 +207,11 @@ def _asked(
         except ValueError as error:
             wrong.append(f"{key}: {error}")
     found = list(dict.fromkeys(found))
-    if aggregate == "micro":
-        wrong += [
-            f"aggregate: micro pools numerators and denominators over lists, which {', '.join(POOLED)} have; "
-            f"{each.name} has none"
-            for each in found
-            if not hasattr(each, "fraction")
-        ]
+    for asked in found:
+        try:
+            check_how(aggregate, asked.name, hasattr(asked, "fraction"))
+        except ValueError as error:
+            wrong.append(f"aggregate: {error}")
     if over and found and not any(has_option(type(each), over) for each in found):
         able = ", ".join(base for base, each in METRICS.items() if has_option(each, over))
         came = ", ".join(each.name for each in found)
@@ -219,27 +234,38 @@ def _check_written(written: Mapping[str, str | Path | None], read: Sequence[Any]
             raise ConfigError([line.replace("output:", f"{key}:", 1) for line in error.lines]) from error
 
 
-def _check_trained(names: Sequence[str], foreign: Mapping[str, object]) -> None:
-    told = [key for key, value in foreign.items() if value not in (None, "error")]
+def _check_foreign(given: Mapping[str, object], why: str) -> None:
+    """Refuse what these inputs have no use for."""
+    told = [key for key, value in given.items() if value not in (None, "error")]
     if told:
-        raise ConfigError([f"{key}: belongs to judgements in files, and {names[0]} is a trained run" for key in told])
+        raise ConfigError([f"{key}: {why}" for key in told])
 
 
 def _check_files(names: Sequence[str], root: str | Path) -> None:
     for name in names:
-        if not Path(name).expanduser().is_file() and any(
-            (Path(each) / name / "run.json").is_file() for each in (root, "")
-        ):
+        there = [os.path.join(each, name, "run.json") for each in (root, "")]
+        if not os.path.isfile(os.path.expanduser(name)) and any(map(os.path.isfile, there)):
             raise ConfigError(
                 f"inputs: {name} is a trained run, which is evaluated alone; ltr compare FIRST SECOND compares two"
             )
 
 
-def _check_attribute(by: str, lists: RankedLists) -> None:
-    attribute, known = by.partition(":")[0], lists.attributes
+def _check_attribute(by: str, lists: RankedLists, source: str) -> None:
+    (attribute, _, part), known = by.partition(":"), lists.attributes
     if attribute not in known and attribute not in getattr(known, "varying", {}):
         there = near(attribute, list(known)) or "; there are none: attributes=FILE names a table of the queries"
         raise ConfigError(f"by: no attribute {attribute!r} of the queries{there}")
+    try:
+        values = known[attribute]
+    except DataError as error:
+        raise DataError(f"{source}: {error}") from error
+    for query, value in zip(lists.query_ids, values if part else (), strict=bool(part)):
+        try:
+            slices([value], part or None)  # type: ignore[arg-type]
+        except ValueError:
+            raise DataError(
+                f"{source}: by={by}: wanted a date of each query, such as 2024-03-01, came {value!r} for {query}"
+            ) from None
 
 
 @contextmanager
@@ -278,9 +304,20 @@ def _about_files(names: Sequence[str], read: Systems) -> list[str]:
     return [*lines, *(f"{kind:<12}{path}: {_many(table)}" for path, table in read.answers.values())]
 
 
+def _about_reading(listed: Mapping[str, RankedLists], depth: int | None) -> list[str]:
+    """What changes the numbers and stands in no name of a metric."""
+    lines = []
+    if depth is not None:
+        lines.append(f"depth       the first {depth} documents of each query count, equal scores by falling id")
+    weight = np.concatenate([lists.weight for lists in listed.values()])
+    if (weight != 1).any():
+        lines.append(f"weights     {weight.min():g} to {weight.max():g}: every mean counts a query by its weight")
+    return lines
+
+
 def _many(table: pl.DataFrame) -> str:
     queries = table["query"].n_unique()
-    return f"{queries} {'query' if queries == 1 else 'queries'}, {len(table)} documents"
+    return f"{counted(queries, 'query')}, {counted(len(table), 'document')}"
 
 
 def _trained(
@@ -291,7 +328,7 @@ def _trained(
     about = [
         f"run         {trained.run.path}",
         f"checkpoint  {trained.checkpoint}",
-        f"data        {split}: {lists.source}, {len(lists.query_ids)} queries",
+        f"data        {split}: {lists.source}, {counted(len(lists.query_ids), 'query')}",
     ]
     return trained.run.path.name, lists_of(score(trained, lists, DOCUMENTS), lists), about
 

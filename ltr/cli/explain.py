@@ -23,11 +23,14 @@ from ltr.data.judgements import Unjudged
 from ltr.evaluation import score
 from ltr.evaluation.lists import RankedLists
 from ltr.evaluation.tables import lists_of
+from ltr.gap.numbers import counted
 from ltr.metrics import METRICS, NDCG, RankingMetric, parse
 from ltr.metrics.presets import PRESETS
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 FIRST = 5  # the cutoff, unless said otherwise
+GRADED = ("gradedap", "err")  # metrics that want to know the top grade
+WHOLE = ("rbp",)  # metrics that by themselves say how far people look
 WANTED = (
     "inputs: wanted grades from the top down (ltr explain 3 1 2 0 3), or qrels and a run, or a table with label and "
     "score, or a trained run"
@@ -69,8 +72,12 @@ def explain(
         raise ConfigError(f"preset: no such preset {preset!r}{near(preset, list(PRESETS))}")
     asked = None if metrics is None else _asked(metrics, preset)
     words = [word.strip() for word in inputs]
-    if words and all(map(NUMBER.fullmatch, words)):
+    grades = [NUMBER.fullmatch(word) is not None for word in words]
+    if words and all(grades):
         found = _typed(words, query)
+    elif any(grades) and not any(Path(word).exists() for word in words):
+        place = grades.index(False)
+        raise ConfigError(f"inputs: wanted grades from 0 to 1e30, got {words[place]} at position {place + 1}")
     elif not 1 <= len(words) <= 2 or not all(words):
         raise ConfigError(f"{WANTED}; came {' '.join(words) or 'nothing'}")
     elif are_files(words):
@@ -78,9 +85,15 @@ def explain(
         found = _files(words, query, assessors, rule)
     else:
         found = _trained(load(words[0], root, checkpoint), split, query)
+    notes = []
     if asked is None:
         own = found.metrics if k is None and preset is None else ()
-        asked = list(own) or _usual(k or found.k, _top(found, grade), preset)
+        top, before = _top(found, grade), _top(found, None)
+        asked = list(own) or _usual(k or found.k, top, preset)
+        renamed = [metric.name for metric in asked if top > before and metric.base in GRADED]
+        if renamed and not own:
+            rose = f"the highest grade is {before} before the change and {top} after it"
+            notes = [f"{', '.join(renamed)}: {rose}, so the scale goes up to {top} in both."]
     if not any(isinstance(metric, NDCG) for metric in asked):
         asked = [*_asked([f"ndcg@{k or found.k}"], preset), *asked]
     worked = next(metric for metric in asked if isinstance(metric, NDCG))
@@ -93,8 +106,8 @@ def explain(
         raise
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    rules = f"\nby the rules of {PRESETS[preset].about}" if preset else ""
-    print_explanation(explanation, found.title + rules)
+    rules = [f"by the rules of {PRESETS[preset].about}"] if preset else []
+    print_explanation(explanation, [found.title, *rules], notes)
 
 
 # -- what is measured -------------------------------------------------------------------------------------------------
@@ -116,10 +129,13 @@ def _asked(metrics: Sequence[str | Mapping[str, Any]], preset: str | None) -> li
 
 
 def _usual(k: int, top: int, preset: str | None) -> list[RankingMetric]:
-    """A metric of each kind, of those that the preset's program has."""
-    names = [f"{base}@{k}" for base in ("ndcg", "mrr", "ap", "precision", "recall", f"err-max{top}")]
+    """Every metric, at the cutoff where it takes one, of those that the preset's program has."""
     known = METRICS if preset is None else PRESETS[preset].metrics
-    names = [name for name in (*names, "rbp", "pairs") if re.split("[-@]", name)[0] in known]
+    names = []
+    for base, metric in METRICS.items():
+        if base in known:
+            scale = f"-max{top}" if base in GRADED else ""
+            names.append(f"{base}{scale}" + (f"@{k}" if metric.cuts and base not in WHOLE else ""))
     return [parse(name) if preset is None else PRESETS[preset].parse(name) for name in names]
 
 
@@ -143,8 +159,8 @@ def _typed(words: Sequence[str], query: str | None) -> _Found:
     if query is not None:
         raise ConfigError(f"query: grades are one list without a query id, got {query!r}")
     lists = RankedLists.from_arrays(grades, np.arange(len(grades), 0, -1), source="the grades")
-    many = f"{len(grades)} document{'s' if len(grades) > 1 else ''}"
-    return _Found(lists, lists.query_ids[0], f"{many}, graded from the top down", k=min(FIRST, len(grades)))
+    title = f"{counted(len(grades), 'document')}, graded from the top down"
+    return _Found(lists, lists.query_ids[0], title, k=min(FIRST, len(grades)))
 
 
 def _files(words: Sequence[str], query: str | None, assessors: str, unjudged_label: Unjudged) -> _Found:
@@ -152,8 +168,17 @@ def _files(words: Sequence[str], query: str | None, assessors: str, unjudged_lab
     (lists,) = read_systems(words, assessors=assessors, unjudged_label=unjudged_label).lists("judged").values()
     chosen = _chosen(query, lists.query_ids, words[0])
     if chosen in lists.missing:
-        raise DataError(f"{words[1]}: returned no document for query {chosen}, so every metric is 0 there")
+        raise DataError(f"{words[1]}: returned no document for query {chosen}, {_of_nothing(lists, chosen)}")
     return _Found(lists, chosen, f"query {chosen} of {' and '.join(words)}")
+
+
+def _of_nothing(lists: RankedLists, query: str) -> str:
+    """What a query without documents comes to."""
+    if lists.pool is not None and lists.pool_offsets is not None:
+        place = lists.query_ids.index(query)
+        if not lists.pool[lists.pool_offsets[place] : lists.pool_offsets[place + 1]].any():
+            return "and no document that was judged for it has a grade above 0: no metric has an answer there"
+    return "so every metric is 0 there"
 
 
 def _trained(trained: Trained, split: str, query: str | None) -> _Found:

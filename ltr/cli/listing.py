@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import MISSING
 from pathlib import Path
 from textwrap import wrap
@@ -21,7 +20,7 @@ PLURALS = {"losses": "loss", "data": "data", "callbacks": "callbacks"}
 
 
 def listing(what: str | None) -> str:
-    """The options of a group, or the metrics, or the presets, or what can be listed at all.
+    """The options of a group, or the metrics, or one of them, or the presets, or what can be listed at all.
 
     Raises:
         ConfigError: nothing of that name can be listed.
@@ -35,28 +34,51 @@ def listing(what: str | None) -> str:
     if what in ("preset", "presets"):
         return _presets()
     group = PLURALS.get(what, what if what in groups else what.removesuffix("s"))
-    if group not in groups:
-        raise ConfigError(f"{what}: nothing of this name can be listed{presets.near(what, known)}")
-    return _table({option: _about(path) for option, path in groups[group].items()})
+    if group in groups:
+        return _table({option: _about(path) for option, path in groups[group].items()})
+    from ltr.metrics import METRICS  # late: it brings torch
+
+    if what in METRICS:
+        return _metric(METRICS[what])
+    raise ConfigError(f"{what}: nothing of this name can be listed{presets.near(what, [*known, *METRICS])}")
 
 
 def _metrics() -> str:
     """Each metric as one could type it, what it is, and what it assumes about the person who searches."""
     from ltr.metrics import METRICS
+    from ltr.report.layout import beside
 
-    lines = {_example(metric): [_summary(metric), _assumption(metric)] for metric in METRICS.values()}
-    return (
-        f"{_wrapped(lines)}\n\n@10: any cutoff, or none for the full list; max4: the top grade of your labels\n"
-        "other options stand in the name too: ndcg-linear@10, ap-rel2@100"
-    )
+    about = {_example(metric): [_assumption(metric)] for metric in METRICS.values()}
+    lines = [
+        *beside(about, WIDTH),
+        "",
+        "@10: any cutoff, or none for the full list; max4: the top grade of your labels",
+        "other options stand in the name too: ndcg-linear@10, ap-rel2@100",
+        "ltr list ndcg says how ndcg is computed and what its options are, and so of each",
+    ]
+    return "\n".join(lines)
+
+
+def _metric(metric: type[RankingMetric]) -> str:
+    """One metric as its docstring has it, but for what is about Python alone."""
+    from ltr.report.layout import beside
+
+    text, _, rest = (inspect.getdoc(metric) or "").partition("\nArgs:\n")
+    paragraphs = re.split(r"\n\n|\n(?=Assumes )", text.partition("\nExample:")[0].strip())
+    lines = [line for each in paragraphs for line in ("", *wrap(" ".join(each.split()), WIDTH))]
+    options = re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", rest.partition("\n\n")[0], re.MULTILINE)
+    told = beside({name: [" ".join(about.split())] for name, about in options}, WIDTH)
+    return "\n".join([_example(metric), *lines, *([""] if told else []), *told])
 
 
 def _presets() -> str:
     """Each preset, the program that it stands for, and the metrics that it has."""
     from ltr.metrics.presets import PRESETS
+    from ltr.report.layout import beside
 
-    lines = {each.name: [each.about, f"has {', '.join(each.metrics)}"] for each in PRESETS.values()}
-    return _wrapped(lines) + "\n\nltr evaluate QRELS RUN preset=NAME measures by one of them, preset=all by each"
+    about = {each.name: [each.about, f"has {', '.join(each.metrics)}"] for each in PRESETS.values()}
+    how = "ltr evaluate QRELS RUN preset=NAME measures by one of them, preset=all by each"
+    return "\n".join([*beside(about, WIDTH), "", how])
 
 
 def _example(metric: type[RankingMetric]) -> str:
@@ -67,9 +89,10 @@ def _example(metric: type[RankingMetric]) -> str:
 
 
 def _assumption(metric: type[RankingMetric]) -> str:
-    """The sentence of its docstring that says so."""
-    found = re.search(r"^Assumes .+?\.(?=\s|$)", inspect.getdoc(metric) or "", re.MULTILINE | re.DOTALL)
-    return " ".join(found[0].split()) if found else ""
+    """What it is called, and what its docstring says that it assumes."""
+    from ltr.report.changes import stated
+
+    return f"{_summary(metric).partition(':')[0]}: {stated(metric, 'Assumes')}"
 
 
 def _about(path: Path) -> str:
@@ -91,13 +114,3 @@ def _summary(thing: Any) -> str:
 def _table(lines: dict[str, str]) -> str:
     width = max(map(len, lines), default=0) + 2
     return "\n".join(f"{name:<{width}}{about}".rstrip() for name, about in lines.items())
-
-
-def _wrapped(lines: Mapping[str, Sequence[str]]) -> str:
-    """Names, and beside each its sentences, each on lines of its own."""
-    width = max(map(len, lines)) + 2
-    rows = []
-    for name, sentences in lines.items():
-        about = [line for each in sentences for line in wrap(each, WIDTH - width, break_on_hyphens=False)]
-        rows += [f"{head:<{width}}{line}" for head, line in zip([name, *[""] * len(about)], about, strict=False)]
-    return "\n".join(rows)

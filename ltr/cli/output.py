@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -29,9 +28,7 @@ def write(text: str, output: str | Path | None) -> None:
     if output is None:
         sys.stdout.write(text)
         return
-    draft = Path(f"{output}.{os.getpid()}.part")
-    try:
+    from ltr.evaluation.output import replaced
+
+    with replaced(output) as draft:
         draft.write_text(text, encoding="utf-8", newline="")
-        draft.replace(output)
-    finally:
-        draft.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -25,7 +26,7 @@ ENDINGS = (".gz", ".csv", ".parquet", ".run", ".txt", ".trec")  # what a system'
 
 def are_files(inputs: Sequence[str]) -> bool:
     """Do the inputs name files, and not a trained run (a folder, its name, or ``last``)?"""
-    return len(inputs) > 1 or Path(inputs[0]).expanduser().is_file() or is_table(inputs[0])
+    return len(inputs) > 1 or os.path.isfile(os.path.expanduser(inputs[0])) or is_table(inputs[0])
 
 
 def is_table(path: str) -> bool:
@@ -56,6 +57,12 @@ class Systems:
     depth: int | None
     attributes: tuple[str, pl.DataFrame] | None  # path, table
     _joined: dict[str, dict[str, RankedLists]] = field(default_factory=dict)
+
+    @property
+    def unjudged(self) -> bool:
+        """Do the judgements have documents that nobody judged?"""
+        tables = [table for _, table in self.answers.values()] if self.judgements is None else [self.judgements]
+        return any(table["label"].null_count() for table in tables)
 
     def lists(self, queries: str) -> dict[str, RankedLists]:
         """Name -> what a system returned beside what the judges say.

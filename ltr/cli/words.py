@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -47,7 +48,7 @@ def read(arguments: Sequence[str], verb: str, inputs: Sequence[str]) -> Command:
     there. A last input whose name ends in ``...`` takes all that are left, as one list.
 
     Raises:
-        ConfigError: an unknown option, or more arguments without a key than the verb has inputs.
+        ConfigError: an unknown option, a key that stands twice, or more words without a key than the verb has inputs.
 
     Example:
         >>> command = read(["first", "new file.txt", "output=a=b.csv"], "predict", ["run", "file"])
@@ -57,7 +58,7 @@ def read(arguments: Sequence[str], verb: str, inputs: Sequence[str]) -> Command:
         >>> [word.typed for word in command.words]
         ['metrics=[ap]', "inputs=['qrels.txt','a.run','b.run']"]
     """
-    keyed = {match["key"] for match in map(_is_pair, arguments) if match and not Path(match.string).exists()}
+    keyed = {match["key"] for match in map(_is_pair, arguments) if match and not os.path.exists(match.string)}
     command, left, wrong = Command(), [each for each in inputs if each.removesuffix(MORE) not in keyed], []
     many: list[str] = []
     rest = iter(arguments)
@@ -69,7 +70,7 @@ def read(arguments: Sequence[str], verb: str, inputs: Sequence[str]) -> Command:
             command.config_dir = _presets_folder(value if equals else next(rest, ""))
         elif argument.startswith("-") and not NEGATIVE.match(argument):
             wrong.append(f"{argument}: no such option{near(name, [*FLAGS, '--config-dir'])}")
-        elif left and (not _is_pair(argument) or Path(argument).exists()):
+        elif left and (not _is_pair(argument) or os.path.exists(argument)):
             if left[0].endswith(MORE):
                 many.append(argument)
             else:
@@ -81,6 +82,10 @@ def read(arguments: Sequence[str], verb: str, inputs: Sequence[str]) -> Command:
             wrong.append(f"{argument}: ltr {verb} wants key=value here; {takes}")
     if many:
         command.words.append(Word(left[0].removesuffix(MORE), f"[{','.join(map(quoted, many))}]"))
+    first: dict[str, Word] = {}  # a script that trains may append what overrides
+    for word in command.words if verb != "train" else ():
+        if first.setdefault(word.key, word) is not word:
+            wrong.append(f"{word.key}: wanted once, came {first[word.key].typed} and {word.typed}")
     if wrong:
         raise ConfigError(wrong)
     return command
@@ -140,19 +145,25 @@ def is_quoted(value: str) -> bool:
     return len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
 
 
-def as_text(value: str, lists: bool, nodes: bool, nothing: bool) -> str:
+def as_text(value: str, lists: bool, nodes: bool, nothing: bool, alone: bool = True) -> str:
     """The value of a key that takes text, quoted for Hydra.
 
     Left as they are: what is in quotes already, ``null`` where nothing is allowed, ``{...}`` where a node is allowed,
-    and the brackets of a list, whose members are quoted, where lists are allowed.
+    and the brackets of a list, whose members are quoted, where lists are allowed. Where nothing but lists is allowed
+    (text cannot stand alone), their brackets may be left out.
 
     Example:
         >>> as_text("[a.txt,b=1.txt]", lists=True, nodes=False, nothing=False)
         "['a.txt','b=1.txt']"
+        >>> as_text("ndcg@10,ap", lists=True, nodes=True, nothing=True, alone=False)
+        "['ndcg@10','ap']"
     """
-    if is_quoted(value) or (nothing and value == "null") or (nodes and value[:1] + value[-1:] == "{}"):
+    if nothing and value == "null":
         return value
-    if lists and value[:1] + value[-1:] == "[]":
-        inside = [part.strip() for part in split(value[1:-1])] if value[1:-1].strip() else []
+    if lists and (not alone or value[:1] + value[-1:] == "[]"):
+        value = value[1:-1] if value[:1] + value[-1:] == "[]" else value
+        inside = [part.strip() for part in split(value)] if value.strip() else []
         return "[" + ",".join(as_text(part, False, nodes, False) for part in inside) + "]"
+    if is_quoted(value) or (nodes and value[:1] + value[-1:] == "{}"):
+        return value
     return quoted(value)

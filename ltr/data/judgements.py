@@ -57,15 +57,25 @@ def checked_labels(
 
 
 def refuse_scores(table: pl.DataFrame, typed: pl.Series, place: Callable[[int], str]) -> None:
-    """Raises DataError when a score is not a number; typed are the scores as they came."""
+    """Raises DataError when a score is not a number, or too large for one; typed are the scores as they came."""
+    import polars as pl
+
     wrong = table["score"].is_null() | table["score"].is_nan()
     if wrong.any():
         row = int(wrong.arg_true()[0])
         came = "an empty cell" if typed[row] is None else f"'{short(str(typed[row]))}'"
         raise DataError(f"{place(row)}: wanted a score that is a number ({named(table, row)}), came {came}")
+    if typed.dtype == pl.String and (large := table["score"].is_infinite()).any():
+        large &= ~typed.str.contains("(?i)inf")
+        if large.any():
+            row = int(large.arg_true()[0])
+            raise DataError(
+                f"{place(row)}: wanted a score that a 64-bit float holds, or inf ({named(table, row)}), "
+                f"came '{short(typed[row])}'"
+            )
 
 
-def settled(table: pl.DataFrame, assessors: str, source: str, place: Callable[[int], str]) -> pl.DataFrame:
+def settled(table: pl.DataFrame, assessors: str, place: Callable[[int], str]) -> pl.DataFrame:
     """One row a document, with the label that its judgements come to; other columns are those of its first row.
 
     Raises:
@@ -73,7 +83,8 @@ def settled(table: pl.DataFrame, assessors: str, source: str, place: Callable[[i
     """
     import polars as pl
 
-    if _repeats(table) is None:
+    again = _repeats(table)
+    if again is None:
         return table
     label = pl.col("label").drop_nulls()
     rules = {
@@ -88,8 +99,8 @@ def settled(table: pl.DataFrame, assessors: str, source: str, place: Callable[[i
     others = [name for name in table.columns if name not in (*PAIR, "label")]
     if assessors == "error":
         _refuse_difference(table, place)
-        repeated = len(table) - table.select(pl.struct(PAIR).n_unique()).item()
-        log.warning("%s: %d lines repeat the judgement of another; each document counts once", source, repeated)
+        where, what = _first_repeat(table, again, place)
+        log.warning("%s: %s (%d such in all); each document counts once", where, what, again.sum())
     rows = table.group_by(PAIR, maintain_order=True).agg(rules[assessors].alias("label"), pl.col(others).first())
     return rows.select(table.columns)
 
@@ -98,13 +109,8 @@ def refuse_repeats(table: pl.DataFrame, place: Callable[[int], str]) -> None:
     """Raises DataError when a document stands twice in a query; both rows are named."""
     again = _repeats(table)
     if again is not None:
-        row = int(again.arg_true()[0])
-        query, document = table.select(PAIR).row(row)
-        first = int(((table["query"] == query) & (table["document"] == document)).arg_true()[0])
-        raise DataError(
-            f"{place(row)}: wanted each document once in a query, "
-            f"came document {document} of query {query} again, first in {_near(place(first))}"
-        )
+        where, what = _first_repeat(table, again, place)
+        raise DataError(f"{where}: wanted each document once in a query, came {what}")
 
 
 def named(table: pl.DataFrame, row: int) -> str:
@@ -131,6 +137,14 @@ def _refuse_difference(table: pl.DataFrame, place: Callable[[int], str]) -> None
             f"came label {found['label']:g} after {found['label_first']:g} in {_near(place(found['row_first']))}; "
             f"say assessors={', '.join(ASSESSORS[1:-1])} or {ASSESSORS[-1]}"
         )
+
+
+def _first_repeat(table: pl.DataFrame, again: pl.Series, place: Callable[[int], str]) -> tuple[str, str]:
+    """Where a document stands again, and which one that is."""
+    row = int(again.arg_true()[0])
+    query, document = table.select(PAIR).row(row)
+    first = int(((table["query"] == query) & (table["document"] == document)).arg_true()[0])
+    return place(row), f"document {document} of query {query} again, first in {_near(place(first))}"
 
 
 def _near(place: str) -> str:

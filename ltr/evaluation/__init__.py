@@ -8,7 +8,7 @@ from ltr.evaluation.intervals import Interval, interval
 from ltr.evaluation.joining import join
 from ltr.evaluation.lists import RankedLists
 from ltr.evaluation.output import write_rows
-from ltr.evaluation.paired import Comparison, PValue, compare, counted_lists, differing, paired_t, sign_flip
+from ltr.evaluation.paired import Comparison, PValue, compare, differing, paired_t, sign_flip
 from ltr.evaluation.regret import Regret, regret_classes, regret_of, split_regret
 from ltr.evaluation.results import Evaluation, Findings, evaluate_lists
 from ltr.evaluation.scoring import score
@@ -36,7 +36,6 @@ __all__ = [
     "bounds",
     "compare",
     "could_turn",
-    "counted_lists",
     "curve",
     "differing",
     "evaluate",

@@ -9,7 +9,8 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ltr.evaluation.intervals import Doubles, Interval, Z, counting, interval
+from ltr.evaluation.intervals import Interval, Z, counting, interval
+from ltr.evaluation.padding import Doubles
 
 How = Literal["mean", "micro", "median", "geometric", "min"]
 HOW: tuple[str, ...] = get_args(How)
@@ -74,14 +75,8 @@ def aggregate(
         >>> aggregate("geometric", [0.0, 0.1]).value, aggregate("median", [0.1, 0.2, 0.9, 0.8]).value
         (0.001, 0.5)
     """
-    if how not in HOW:
-        raise ValueError(f"{metric}: wanted an aggregate that is one of {', '.join(HOW)}; got {how!r}")
-    if how == "micro":
-        if numerator is None or denominator is None:
-            raise ValueError(
-                f"{metric}: micro pools numerators and denominators over lists, which {', '.join(POOLED)} have; "
-                "take mean for other metrics"
-            )
+    check_how(how, metric, numerator is not None and denominator is not None)
+    if how == "micro" and numerator is not None and denominator is not None:
         values, weight = _parts(numerator, denominator, weight, metric)
     value, weights = counting(values, weight)
     wrong = ~np.isfinite(value) | ((value < 0) & (how == "geometric"))
@@ -93,6 +88,26 @@ def aggregate(
         return Aggregate(np.nan, np.nan, np.nan, interval([]), 0)
     number, se, sure = _KINDS[how](value, weights, seed)
     return Aggregate(number, _sd(value, weights), se, sure, len(value))
+
+
+def check_how(how: str, metric: str, pools: bool) -> None:
+    """Refuse an aggregate that there is not, or that the metric does not have.
+
+    Args:
+        how: any text.
+        metric: its name, for the message.
+        pools: is it a ratio of sums over documents, ``hasattr(metric, "fraction")``?
+
+    Raises:
+        ValueError: such a one.
+    """
+    if how not in HOW:
+        raise ValueError(f"{metric}: wanted an aggregate that is one of {', '.join(HOW)}; got {how!r}")
+    if how == "micro" and not pools:
+        raise ValueError(
+            f"{metric}: micro pools numerators and denominators over lists, which {', '.join(POOLED)} have; "
+            "take mean for other metrics"
+        )
 
 
 def slices(attribute: ArrayLike, by: Literal["year", "month"] | None = None) -> dict[str, NDArray[np.int64]]:

@@ -10,13 +10,10 @@ from numpy.typing import NDArray
 
 from ltr.data.judgements import refuse_repeats
 from ltr.data.ranking_data import LARGEST, DataError
+from ltr.evaluation.padding import Doubles, Integers
 
 if TYPE_CHECKING:
     import polars as pl
-
-Doubles = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 KNOWN = ("query", "document", "label", "score")
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-from typing import Any, Literal, NamedTuple, get_args
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ltr.discounts import Geometric, Letor, Log2, Reciprocal
-from ltr.evaluation.aggregates import aggregate
-from ltr.evaluation.intervals import Interval
+from ltr.evaluation.intervals import Interval, interval
 from ltr.evaluation.lists import RankedLists
 from ltr.evaluation.tables import per_query
 from ltr.gains import Binary, Exp2, Linear, number
@@ -19,23 +20,42 @@ Over = Literal["k", "gain", "discount", "threshold"]
 OVER: tuple[str, ...] = get_args(Over)
 DISCOUNTS = (Log2(), Letor(), Reciprocal(), Geometric(0.8))
 LABELS = 20  # different labels that are tried as thresholds
+WHOLE = "all"  # the setting of k without a cutoff
 
 
-class Setting(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Setting:
     """One choice, and what the metric's mean is under it."""
 
-    setting: str  # "10", "linear", "letor", "2"
+    setting: str  # "10", "all", "linear", "letor", "2"
     metric: str
-    mean: float  # NaN over no list
-    interval: Interval  # 95 %
-    lists: int  # in the mean
+    values: NDArray[np.float64]  # of the lists in the mean
+    weight: NDArray[np.float64]
     undefined: int  # lists without an answer
+    own: bool  # is it the metric's own?
+    seed: int = 0
+
+    @property
+    def lists(self) -> int:
+        """Lists in the mean."""
+        return len(self.values)
+
+    @cached_property
+    def mean(self) -> float:
+        """NaN over no list."""
+        return float(self.weight @ self.values / self.weight.sum()) if len(self.values) else np.nan
+
+    @cached_property
+    def interval(self) -> Interval:
+        """95 %; worked out where it is looked at, since it may have to resample."""
+        return interval(self.values, self.weight, self.seed)
 
 
 def curve(lists: RankedLists, metric: RankingMetric, over: Over, *, deepest: int = 100, seed: int = 0) -> list[Setting]:
     """The metric's mean under each setting of one of its options, all else as it is, in one pass.
 
-    - "k": cutoffs from 1 to the longest list, at most ``deepest``.
+    - "k": each cutoff from 1 to ``deepest``, then 200, 500, 1000, 2000, ..., as far as the longest list goes; "all"
+      where the metric has none.
     - "gain": exp2, linear, and binary from each label on that there is.
     - "discount": log2, letor, reciprocal and geometric0.8.
     - "threshold": each label that there is.
@@ -47,7 +67,7 @@ def curve(lists: RankedLists, metric: RankingMetric, over: Over, *, deepest: int
         lists: any.
         metric: one that has the option.
         over: the option.
-        deepest: the last cutoff.
+        deepest: the cutoff up to which each one is a setting.
         seed: of intervals that resample.
 
     Raises:
@@ -69,10 +89,10 @@ def curve(lists: RankedLists, metric: RankingMetric, over: Over, *, deepest: int
     settings = _settings(lists, metric, over, deepest)
     found = []
     for each in per_query(lists, [replace(metric, **{over: value}) for value in settings]):
-        weight = each.weight * each.counted
-        mean = aggregate("mean", each.value, weight, metric=each.metric.name, seed=seed)
-        word = _word(getattr(each.metric, over))
-        found.append(Setting(word, each.metric.name, mean.value, mean.interval, mean.lists, int((~each.defined).sum())))
+        value, undefined = getattr(each.metric, over), int((~each.defined).sum())
+        kept = each.counted & (each.weight > 0)
+        columns = (each.value[kept], each.weight[kept])
+        found.append(Setting(_word(value), each.metric.name, *columns, undefined, each.metric == metric, seed))
     return found
 
 
@@ -85,7 +105,10 @@ def _settings(lists: RankedLists, metric: RankingMetric, over: Over, deepest: in
     own = getattr(metric, over)
     if over == "k":
         longest = int(lists.lengths.max(initial=1))
-        return sorted({*range(1, min(longest, deepest) + 1), *([own] if own else [])})
+        steps = (factor * 10**power for power in range(len(str(longest))) for factor in (1, 2, 5))
+        deep = {step for step in steps if deepest < step < longest}
+        cutoffs = {*range(1, min(longest, deepest) + 1), *deep, *([longest] if longest > deepest else [])}
+        return sorted(cutoffs | {own}) if own else [*sorted(cutoffs), None]
     if over == "discount":
         return [*DISCOUNTS, *([own] if own not in DISCOUNTS else [])]
     labels = np.unique(lists.relevance if lists.pool is None else lists.pool)
@@ -99,4 +122,6 @@ def _settings(lists: RankedLists, metric: RankingMetric, over: Over, deepest: in
 
 
 def _word(setting: Any) -> str:
+    if setting is None:
+        return WHOLE
     return number(setting) if isinstance(setting, int | float) else str(setting.word)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import combinations_with_replacement
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -12,13 +15,19 @@ from torch import Tensor
 
 from ltr.evaluation.answers import answers
 from ltr.evaluation.lists import RankedLists
-from ltr.evaluation.padding import Doubles, Flags
-from ltr.evaluation.relabelling import GrowingPool, Relabelled, check_top, chunks, in_reach, listed, top_label
+from ltr.evaluation.padding import Doubles, Flags, Integers
+from ltr.evaluation.relabelling import Relabelled, Trials, after_zero, check_top, in_reach, listed, ragged, top_label
+from ltr.evaluation.sums import as_sum, climb, weights
 from ltr.evaluation.tables import MetricValues, per_query
-from ltr.metrics import Answer, RankingMetric
+from ltr.gains import Binary
+from ltr.metrics import Answer, RankingMetric, parse
 from ltr.ranking import Pool
 
-MANY = 64  # unjudged documents in reach of a metric from which not every number of relevant ones is tried
+CASES = 1024  # labellings of a list up to which all are tried
+FEWER = 130  # that are tried of more
+MANY = 64  # unjudged documents in reach of a metric up to which they are told apart
+GRADES = 8  # different labels that are tried
+REACH = 3  # places that a threshold is moved up and down at once
 
 
 class Range(NamedTuple):
@@ -37,46 +46,58 @@ class Bounds:
     high: Doubles  # [Q]
     ever: Flags  # [Q] does the list count under some labels?
     always: Flags  # [Q] under all?
+    proven: Flags  # [Q] do no labels lead beyond low and high? Else they are the best that was found
     unjudged: int  # returned documents that nobody judged
 
     @cached_property
     def mean(self) -> Range:
-        """The least and the largest mean, each unjudged document having label 0 or the top; NaN over no list."""
+        """The least and the largest mean over such labels; NaN over no list."""
         return mean_range(self.low, self.high, self.ever, self.always, self.values.weight)
 
 
-def bounds(lists: RankedLists, metric: RankingMetric, top: float | None = None) -> Bounds:
-    """The least and the largest value of the metric on each list, when each unjudged document has label 0 or the top.
+def bounds(lists: RankedLists, metric: str | RankingMetric, top: float | None = None) -> Bounds:
+    """The least and the largest value of the metric on each list over all labels, 0 to the top, of unjudged documents.
 
-    Of all ways to give m of them the top label, the best gives it to the m that stand highest and the worst to the m
-    that stand lowest: to exchange the labels of two documents so that the better one is on top never lowers a metric.
-    So all m are tried, and nothing else. Where more than 64 unjudged documents can stand where the metric looks, 64
-    values of m are, and then all those beside the best and the worst of them, which may miss an end by a little. The
-    documents are then judged ones: they enter R and the ideal order, and no rule for unjudged documents applies.
-    Memory is bounded.
+    They are then judged ones: they enter R and the ideal order, and no rule for unjudged documents applies. Of two of
+    them the one that stands higher has the better label in the best case, the worse label in the worst case: to
+    exchange labels so that the better document is on top never lowers a metric. Beyond that:
+
+    - MRR, success and ERR never fall when a label rises: their ends come with all labels 0 and all at the top.
+    - DCG, NDCG, precision, recall, F1 and RBP are sums over documents, over a divisor: their ends are found in a few
+      steps, among labels 0, the top, and for graded ones those that somebody gave.
+    - For other binary metrics and ARP labels 0 and the top are tried, for GradedAP those that somebody gave too, for
+      pairs and tau also labels between these, one a document.
+
+    All such labellings are tried where they are at most 1,024 and the metric can see at most 64 unjudged documents of
+    the list. Of more some are tried, and those around the best and the worst: then ``proven`` is False, for an end may
+    be missed by a little. So it is for a metric that does not say where its ends are (``known``). An end that comes as
+    near as one likes, and is not reached, counts (DCG and ERR where only labels above 0 make the list count). Memory is
+    bounded.
 
     Args:
         lists: with unjudged documents.
-        metric: any.
-        top: the label that they can have; None: the highest of the query. At least the threshold, or 1 where nothing
-            is worth anything.
+        metric: any, or its name.
+        top: the highest label that they can have; None: the highest of the query. At least the threshold, or 1 where
+            nothing is worth anything.
 
     Raises:
-        ValueError: top is not a number above 0, or as ``per_query`` and the metric say.
+        ValueError: top is not a number above 0, lists are no ``RankedLists``, or as ``per_query`` and the metric say.
 
     Example:
-        >>> from ltr.metrics import parse
         >>> lists = RankedLists.from_arrays([1, 0, 0], [0.1, 0.9, 0.5], judged=[True, False, True])
-        >>> found = bounds(lists, parse("mrr"))
-        >>> found.low.tolist(), found.high.tolist()
-        ([0.3333], [1.0])
+        >>> found = bounds(lists, "mrr")
+        >>> found.low.tolist(), found.high.tolist(), found.proven.tolist()
+        ([0.3333], [1.0], [True])
     """
     check_top(top)
+    check_lists(lists=lists)
+    metric = parse(metric)
     (values,) = per_query(lists, [metric])
     low, high = values.value.copy(), values.value.copy()
     ever, always = values.counted.copy(), values.counted.copy()
+    proven = np.ones_like(ever)
     if lists.judged is None:
-        return Bounds(values, low, high, ever, always, 0)
+        return Bounds(values, low, high, ever, always, proven, 0)
     for queries, given in answers(values.lists):
         assert given.judged is not None
         some, tied = (given.mask & ~given.judged).any(1), torch.from_numpy(values.tied[queries])
@@ -84,14 +105,18 @@ def bounds(lists: RankedLists, metric: RankingMetric, top: float | None = None) 
             if len(rows):
                 places, order = queries[rows.numpy()], listed(given)[rows]
                 parts = (given.scores, given.relevance, given.mask, given.mask, given.judged)
-                found = _Search(
-                    metric,
-                    Answer(*(each[rows].gather(1, order) for each in parts)),
-                    given.pool("judged").rows(rows),
-                    top,
-                ).found()
-                low[places], high[places], ever[places], always[places] = (each.numpy() for each in found)
-    return Bounds(values, low, high, ever, always, int((~lists.judged).sum()))
+                listing = Answer(*(each[rows].gather(1, order) for each in parts))
+                found = _ends(metric, listing, given.pool("judged").rows(rows), top)
+                for whole, part in zip((low, high, ever, always, proven), found, strict=True):
+                    whole[places] = part.numpy()
+    return Bounds(values, low, high, ever, always, proven, int((~lists.judged).sum()))
+
+
+def check_lists(**given: object) -> None:
+    """Raises ValueError when one of these is not what a system returned."""
+    for name, lists in given.items():
+        if not isinstance(lists, RankedLists):
+            raise ValueError(f"{name}: wanted RankedLists (ltr.evaluation), got {type(lists).__name__}")
 
 
 def mean_range(low: Doubles, high: Doubles, ever: Flags, always: Flags, weight: Doubles) -> Range:
@@ -115,63 +140,183 @@ def mean_range(low: Doubles, high: Doubles, ever: Flags, always: Flags, weight: 
     return Range(*ends)
 
 
-class _Search:
-    """The ends of B lists in rank order.
+def _ends(metric: RankingMetric, given: Answer, pool: Pool, top: float | None) -> tuple[Tensor, ...]:
+    """[B] low, high, ever, always and proven of lists in rank order."""
+    assert given.judged is not None
+    unknown = given.mask & ~given.judged
+    system = Relabelled(metric, Answer(*given[:4], None), torch.where(unknown, unknown.cumsum(1), 0))
+    trials = Trials(metric, [system], pool, unknown.sum(1), top_label(metric, pool, top))
+    proven = explore(trials, torch.arange(len(unknown)), guess=True)
+    return *trials.found(), proven
 
-    A candidate is a range of places among the unjudged documents of a list, 1 for the highest: those at
-    ``above`` < place <= ``last`` are relevant. They are the h highest, h from 0 to ``near``, and all but the l highest,
-    l from 0 to ``near``: what is out of the metric's reach counts for the pool alone, which is at its worst when all of
-    it is relevant and at its best when none is.
+
+def explore(trials: Trials, rows: Tensor, *, guess: bool) -> Tensor:
+    """[B] bool: of the lists ``rows`` [R] of one system, which have ends that no labels pass?
+
+    Args:
+        trials: of one system, which keep the ends.
+        rows: the lists that are wanted.
+        guess: are the others to be searched all the same?
+    """
+    metric, (system,) = trials.metric, trials.systems
+    terms = None if system.moving else as_sum(metric)
+    if terms is None:
+        search = Search(trials)
+        search.run(rows if guess else rows[search.proven[rows]])
+        return search.proven
+    pool, among, slots = trials.known, trials.real, trials.real.shape[1]
+    if metric.ideal != "judged":
+        pool = Pool(system.given.relevance, system.given.mask & (system.slot == 0))
+        among = system.in_slots(system.slot > 0, slots)
+    climb(trials, pool, terms, weights(metric, system, terms.place, slots), among)
+    return torch.full_like(trials.real[:, 0], known(metric))
+
+
+def cases(metric: RankingMetric, near: Integers) -> Doubles:
+    """[Q] how many labellings ``bounds`` tries, at most, of lists with ``near`` [Q] unjudged documents in reach.
+
+    Example:
+        >>> [cases(each, np.array([0, 3, 500])).tolist() for each in (parse("ndcg"), parse("ap"), parse("tau"))]
+        [[12.0, 12.0, 12.0], [2.0, 8.0, 262.0], [2.0, 512.0, 2048.0]]
+    """
+    two = isinstance(metric.document_gain, Binary) or metric.ends == "two"
+    tried: Doubles = 2 * np.clip(near + 1.0, 0, FEWER + 1) if two else 2 * np.clip((near + 1.0) ** 4, 0, CASES)
+    return np.full_like(tried, 12) if metric.ends == "all" or as_sum(metric) is not None else tried
+
+
+def known(metric: RankingMetric) -> bool:
+    """Is it known with which labels of unjudged documents the ends come? The metric's ``ends`` says so:
+
+    - "all": all have label 0, or all the top one, for it never falls when a label rises;
+    - "two": some have label 0 and some the top one, and so it is for all binary metrics;
+    - "grades": some have labels of judged documents, for it is a sum over steps of the scale over another such sum;
+    - "order": any labels, but only their order counts.
+
+    All but "order" also hold for the difference of two systems whose divisor, if any, is the same.
+    """
+    two = isinstance(metric.document_gain, Binary)
+    return two or (metric.ends is not None and not (metric.ends == "all" and metric.empty == "one"))
+
+
+class Search:
+    """The ends of one system's metric, among labels that never rise down the ranking, and such that never fall.
+
+    Labels are told by thresholds: the m_l highest documents reach step l of a ladder of labels, or all but these do.
+    What is out of the metric's reach counts for the pool alone, which is at its best when none of it is relevant and at
+    its worst when all is.
     """
 
-    def __init__(self, metric: RankingMetric, given: Answer, pool: Pool, top: float | None) -> None:
-        assert given.judged is not None
-        self.lists, self.given, self.pool = Relabelled(metric, given), given, GrowingPool(pool)
-        self.label = top_label(metric, pool, top)  # [B, 1]
-        self.unknown = given.mask & ~given.judged
-        self.place = self.unknown.cumsum(1)
-        self.count = self.unknown.sum(1)
-        self.near = (self.unknown & in_reach(metric, given)).sum(1)
-        self.step = (self.near + MANY - 1).div(MANY, rounding_mode="floor").clamp(min=1)
-        size = self.count.shape
-        self.low, self.high = (torch.full(size, end, dtype=torch.float64) for end in (torch.inf, -torch.inf))
-        self.ever, self.always = torch.zeros_like(self.count), torch.ones_like(self.count)
+    def __init__(self, trials: Trials) -> None:
+        (system,) = trials.systems
+        metric, slots = trials.metric, trials.real.shape[1]
+        self.trials, self.few = trials, metric.ends == "all"
+        height = system.in_slots(torch.arange(system.slot.shape[1], 0, -1), slots)
+        order = height.argsort(dim=1, descending=True, stable=True)
+        self.place = torch.empty_like(order).scatter_(1, order, torch.arange(1, 1 + slots).expand_as(order))
+        self.near = system.in_slots(in_reach(metric, system.given).long(), slots).sum(1)
+        self.ladder, self.steps, whole = ladder(trials, self.near, lambda steps, near: near <= most_parts(steps, CASES))
+        steps = range(1, int(self.steps.max()) + 1)
+        most, some = (
+            torch.tensor([most_parts(each, cases) for each in steps])[self.steps - 1] for cases in (CASES, FEWER)
+        )
+        self.parts = torch.where(self.near <= most, self.near, some).clamp(min=1)
+        self.proven = known(metric) & whole & (self.few | (self.near <= most))
 
-    def found(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """[B] low, high, ever and always."""
-        many = (self.near + self.step - 1).div(self.step, rounding_mode="floor") + 1  # values of h: the last is near
-        row = torch.arange(len(many)).repeat_interleave(2 * many)
-        turn = torch.arange(len(row)) - (2 * (many.cumsum(0) - many))[row]
-        best = turn < many[row]
-        h = torch.minimum(torch.where(best, turn, turn - many[row]) * self.step[row], self.near[row])
-        value, counts = self._try(row, best, h)
-        for extreme in (self.low, self.high):
-            hit = (counts & (value == extreme[row])).nonzero()[:, 0]
-            first = torch.full_like(self.count, -1).scatter_reduce(0, row[hit], hit, "amax")
-            first = first[(first >= 0) & (self.step > 1)]
-            beside = 2 * self.step[row[first]] - 1  # all between the neighbours that were tried
-            at = first.repeat_interleave(beside)
-            move = torch.arange(len(at)) - (beside.cumsum(0) - beside).repeat_interleave(beside)
-            near_by = (h[at] + move - self.step[row[at]] + 1).clamp(min=0)
-            self._try(row[at], best[at], torch.minimum(near_by, self.near[row[at]]))
-        ever = self.ever > 0
-        return torch.where(ever, self.low, 0), torch.where(ever, self.high, 0), ever, self.always > 0
+    def run(self, rows: Tensor) -> None:
+        """Try the labels of the lists ``rows`` [R]."""
+        for steps in set(self.steps[rows].tolist()):
+            lists = rows[self.steps[rows] == steps]
+            near, parts = self.near[lists, None], self.parts[lists, None]
+            if self.few:  # all, none, or the lowest alone where the list needs one to count
+                cuts, parts = torch.cat([0 * near, (near - 1).clamp(min=0), near], 1), torch.full_like(parts, 2)
+            else:
+                cuts = torch.arange(int(parts.max()) + 1) * near // parts
+            row, turn = ragged(torch.tensor([comb(part + steps, steps) for part in range(cuts.shape[1])])[parts[:, 0]])
+            m = cuts[row[:, None], torch.tensor(thresholds(steps, cuts.shape[1]))[turn]]
+            gap = (near + parts - 1)[:, 0] // parts[:, 0]
+            for sign in (-1, 1):
+                worth = self._try(lists[row], m, sign)
+                best = _first(row, worth, len(lists))
+                if not self.few:
+                    self._zoom(lists[row[best]], m[best], sign, gap[row[best]], worth[best])
 
-    def _try(self, row: Tensor, best: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
-        """[C] value and whether it counts, of the h highest or of all but these; the ends are kept."""
-        above, last = torch.where(best, 0, h), torch.where(best, h, self.count[row])
-        values, counted = [], []
-        for chunk in chunks(len(row), self.place.shape[1] + self.pool.labels.shape[1]):
-            at = row[chunk]
-            place = self.place[at]
-            marked = self.unknown[at] & (place > above[chunk, None]) & (place <= last[chunk, None])
-            relevance = torch.where(marked, self.label[at], self.given.relevance[at])
-            pool = self.pool.grown(at, self.label[at], (last - above)[chunk], self.count[at])
-            value, counts = self.lists.values(at, relevance, pool)
-            self.low.scatter_reduce_(0, at, torch.where(counts, value, torch.inf), "amin")
-            self.high.scatter_reduce_(0, at, torch.where(counts, value, -torch.inf), "amax")
-            self.ever.scatter_reduce_(0, at, counts.long(), "amax")
-            self.always.scatter_reduce_(0, at, counts.long(), "amin")
-            values.append(value)
-            counted.append(counts)
-        return torch.cat(values) if values else h.double(), torch.cat(counted) if counted else best
+    def _zoom(self, lists: Tensor, m: Tensor, sign: int, gap: Tensor, best: Tensor) -> None:
+        """Move one threshold at a time of m [R, S] while that helps, by ``gap`` [R] places and then by fewer."""
+        index = torch.arange(m.shape[1])
+        moves = torch.cartesian_prod(index, torch.arange(-REACH, REACH + 1))
+        live = gap > 1
+        while live.any():
+            lists, m, gap, best = (each[live] for each in (lists, m, gap, best))
+            row = torch.arange(len(lists)).repeat_interleave(len(moves))
+            which, move = moves.repeat(len(lists), 1).T[:, :, None]
+            new = (m[row].gather(1, which) + move * gap[row, None]).clamp(min=0)
+            new = torch.minimum(new, self.near[lists[row], None])
+            pushed = torch.where(index < which, torch.maximum(m[row], new), torch.minimum(m[row], new))
+            moved = torch.where(index == which, new, pushed)
+            worth = self._try(lists[row], moved, sign)
+            first = _first(row, worth, len(lists))
+            rises, m = worth[first] > best, moved[first]
+            live, best = rises | (gap > 1), worth[first]
+            gap = torch.where(rises, gap, (gap + REACH) // (REACH + 1))
+
+    def _try(self, at: Tensor, m: Tensor, sign: int) -> Tensor:
+        """[C] sign * value of the lists ``at`` under thresholds m [C, S], -inf where they do not count.
+
+        Labels fall down the ranking for the best value, and rise for the worst.
+        """
+        falls = (sign > 0) == self.trials.metric.larger_is_better
+
+        def labels(chunk: slice) -> Tensor:
+            reached = (self.place[at[chunk]][:, :, None] <= m[chunk][:, None]).sum(2)
+            return self.ladder[at[chunk]].gather(1, reached if falls else m.shape[1] - reached)
+
+        value, counts = self.trials.tried(at, labels, depth=m.shape[1])
+        return torch.where(counts, sign * value, -torch.inf)
+
+
+def ladder(trials: Trials, near: Tensor, fits: Callable[[int, int], bool]) -> tuple[Tensor, Tensor, Tensor]:
+    """([B, S + 1] rising labels that unjudged documents are given, [B] steps between them, [B] are those all it takes?)
+
+    Args:
+        trials: of B lists.
+        near: [B] documents that get them.
+        fits: are so many steps not too many for so many documents?
+    """
+    metric, top = trials.metric, trials.top
+    if isinstance(metric.document_gain, Binary) or metric.ends in ("all", "two"):
+        return after_zero(top), torch.ones_like(near), torch.ones_like(near, dtype=torch.bool)
+    rising = torch.cat([torch.zeros_like(top), torch.minimum(trials.pool.labels, top).flip(1), top], 1)
+    index = after_zero((rising.diff(dim=1) > 0).cumsum(1))
+    labels, steps = torch.zeros_like(rising).scatter_(1, index, rising), index[:, -1]
+    whole = steps < GRADES
+    pick = torch.arange(GRADES) * steps[:, None].clamp(min=GRADES - 1) // (GRADES - 1)
+    labels, steps = labels.gather(1, torch.minimum(pick, steps[:, None])), steps.clamp(max=GRADES - 1)
+    if metric.ends == "order":  # of labels between two others, each document can have its own
+        each = zip(steps.tolist(), near.tolist(), strict=True)
+        parts = 1 + torch.tensor([many if fits(step * (1 + many), many) else 1 for step, many in each])
+        place = torch.arange(int((steps * parts).max()) + 1)
+        below = torch.minimum(place // parts[:, None], steps[:, None] - 1)
+        share = (place - below * parts[:, None]) / parts[:, None]
+        labels = torch.lerp(labels.gather(1, below), labels.gather(1, below + 1), share.to(labels.dtype))
+        whole, steps = whole & (parts > near), steps * parts
+    return labels, steps, whole
+
+
+@cache
+def most_parts(steps: int, cases: int) -> int:
+    """How many parts documents can be told apart in, at least 1, so that there are no more labellings than that."""
+    return next(parts for parts in range(MANY, 0, -1) if parts == 1 or comb(parts + steps, steps) <= cases)
+
+
+@cache
+def thresholds(steps: int, cuts: int) -> list[tuple[int, ...]]:
+    """The ways to choose so many of the cuts, each from the last to the first; those of fewer cuts stand first."""
+    return sorted((each[::-1] for each in combinations_with_replacement(range(cuts), steps)), key=max)
+
+
+def _first(row: Tensor, value: Tensor, rows: int) -> Tensor:
+    """Where the largest value [C] of each row stands, for those that have one above -inf."""
+    largest = torch.full((rows,), -torch.inf, dtype=value.dtype).scatter_reduce(0, row, value, "amax")
+    hit = ((value == largest[row]) & (value > -torch.inf)).nonzero()[:, 0]
+    first = torch.full((rows,), -1).scatter_reduce(0, row[hit], hit, "amax")
+    return first[first >= 0]

@@ -7,15 +7,15 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from ltr.evaluation.padding import Doubles
 
 RESAMPLES = 10_000
 LEVEL = 0.95
 Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 CELLS = 1 << 22  # resampled values held at once
 CLOSED = 200  # lists from which the closed form is as near to BCa as 10,000 resamples are
-
-Doubles = NDArray[np.float64]
 
 
 class Interval(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,14 +24,10 @@ from ltr.evaluation.columns import (
     together,
     weights,
 )
-from ltr.evaluation.padding import RankedBatch, batches_by_width, padded
+from ltr.evaluation.padding import Doubles, Flags, Integers, RankedBatch, batches_by_width, padded
 
 if TYPE_CHECKING:
     import polars as pl
-
-Doubles = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,6 +217,18 @@ class RankedLists:
         rows = self._id_order()
         return self if rows is None else self._take(rows, self.offsets)
 
+    def held_in(self, scores: Literal["float32"] | None) -> RankedLists:
+        """The same lists with scores rounded to float32, as many programs hold them; None: as they are.
+
+        Example:
+            >>> RankedLists.from_arrays([1, 0], [0.500000012, 0.500000011]).held_in("float32").score.tolist()
+            [0.5, 0.5]
+        """
+        if scores is None:
+            return self
+        with np.errstate(over="ignore"):  # 1e300 is infinite there
+            return replace(self, score=self.score.astype(np.float32).astype(np.float64))
+
     def top(self, k: int) -> RankedLists:
         """Only the first k documents of each query: by score, equal scores by descending id (trec_eval's -M).
 
@@ -296,7 +304,9 @@ class RankedLists:
         before = Attributes(self.attributes, getattr(self.attributes, "varying", {}))
         known = {**before, **about}
         weight = self.weight
-        if "weight" in {**known, **about.varying}:
+        if "weight" in about.varying and "weight" not in about:
+            raise DataError(f"{source or self.source}: wanted one weight a query, came {about.varying['weight']}")
+        if "weight" in about:
             places = np.arange(len(self.query_ids))
             weight = weights(about["weight"], places, self.query_ids, source or self.source)
             known.pop("weight")

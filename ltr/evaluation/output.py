@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,19 +12,22 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from ltr.evaluation.queries import QueryRow
 from ltr.evaluation.tables import QueryValue
 
 FORMS = (".csv", ".parquet", ".json")
 
 
-def write_rows(tables: Mapping[str | None, Iterable[QueryValue]], path: str | os.PathLike[str]) -> None:
+def write_rows(
+    tables: Mapping[str | None, Iterable[QueryValue] | Iterable[QueryRow]], path: str | os.PathLike[str]
+) -> None:
     """Write the rows of per-query tables, one row a query and metric, in one step.
 
-    Columns are query, metric, value, documents, defined and weight; value is empty (null) where the mean skips the
-    list. JSON is one array of objects, NaN in it null.
+    Columns are the fields of the rows; value is empty (null) where the mean skips the list. JSON is one array of
+    objects, NaN in it null.
 
     Args:
-        tables: the rows of each system by its name, which is a first column then; None: no such column.
+        tables: rows of one kind, of each system by its name, which is a first column then; None: no such column.
         path: ends in .csv, .parquet or .json.
 
     Raises:
@@ -40,8 +44,9 @@ def write_rows(tables: Mapping[str | None, Iterable[QueryValue]], path: str | os
     form = Path(path).suffix.lower()
     if form not in FORMS:
         raise ValueError(f"wanted a file that ends in {', '.join(FORMS[:-1])} or {FORMS[-1]}, got {os.fspath(path)!r}")
-    columns = [*(["system"] if set(tables) - {None} else []), *QueryValue._fields]
     rows = [{"system": system, **row._asdict()} for system, table in tables.items() for row in table]
+    columns = list(rows[0]) if rows else ["system", *QueryValue._fields]
+    columns = columns if set(tables) - {None} else columns[1:]
     with replaced(path) as draft:
         if form == ".csv":
             text = StringIO(newline="")
@@ -55,18 +60,27 @@ def write_rows(tables: Mapping[str | None, Iterable[QueryValue]], path: str | os
         else:
             import polars as pl
 
-            kinds = {"value": pl.Float64, "documents": pl.Int64, "defined": pl.Boolean, "weight": pl.Float64}
-            schema = {name: kinds.get(name, pl.String) for name in columns}
+            schema: dict[str, Any] = dict.fromkeys(columns, pl.String)
+            schema |= dict.fromkeys(["value", "weight", "unjudged", "selection", "order"], pl.Float64)
+            schema |= {"documents": pl.Int64, "defined": pl.Boolean, "tied": pl.Boolean}
+            schema = {name: schema[name] for name in columns}
             pl.DataFrame([[row[name] for name in columns] for row in rows], schema, orient="row").write_parquet(draft)
 
 
 @contextmanager
 def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A draft beside the file, which takes its place in one step when the block ends, and goes when it fails."""
+    """A draft beside the file, which takes its place in one step when the block ends, and goes when it fails.
+
+    Raises:
+        OSError: the file cannot be written; named is the file, not the draft.
+    """
     draft = Path(f"{os.fspath(path)}.{os.getpid()}.part")
     try:
         yield draft
         draft.replace(path)
+    except OSError as error:
+        code = error.errno or errno.EIO
+        raise OSError(code, os.strerror(code), os.fspath(path)) from error
     finally:
         draft.unlink(missing_ok=True)
 

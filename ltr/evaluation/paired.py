@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ltr.evaluation.intervals import CELLS, Interval, interval
+from ltr.gap.numbers import counted
 
 FLIPS = 9_999
 EXACT = 16  # lists up to which all sign flips are tried
@@ -48,7 +49,7 @@ class Comparison:
 
     def sentence(self, first: str = "the first", second: str = "the second") -> str:
         """What the interval says, and no more."""
-        lists = counted_lists(self.lists)
+        lists = counted(self.lists, "list")
         low, high, _ = self.interval
         if not low <= high:
             return f"{self.metric}: no interval from {lists}, so nothing is said about the difference."
@@ -206,8 +207,3 @@ def differing(first: str, second: str) -> list[str]:
 def _parts(convention: str) -> dict[str, str]:
     name, *rest = convention.split(" ")
     return {"name": name} | {part.partition("=")[0]: part for part in rest}
-
-
-def counted_lists(count: int) -> str:
-    """``1 list``, ``2 lists``."""
-    return f"{count} {'list' if count == 1 else 'lists'}"

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from ltr.evaluation.intervals import counting
-from ltr.metrics import NDCG, Answer, answer
+from ltr.metrics import NDCG, Answer, answer, parse
 from ltr.ranking import exact_ranking
 
 CLASSES = (
@@ -49,7 +49,7 @@ class ClassOfLists(NamedTuple):
 
 
 def split_regret(
-    metric: NDCG, scores: Any, relevance: Any, mask: Any = None, *, retrieved: Any = None, judged: Any = None
+    metric: NDCG | str, scores: Any, relevance: Any, mask: Any = None, *, retrieved: Any = None, judged: Any = None
 ) -> Regret:
     """Split 1 - NDCG@k of each list into selection + order, and say in words what went wrong.
 
@@ -71,7 +71,7 @@ def split_regret(
     - "right set, wrong order": selection is 0.
 
     Args:
-        metric: any NDCG; ties, gain, discount, cutoff and what the ideal order is taken over are its own.
+        metric: any NDCG or its name; ties, gain, discount, cutoff and what the ideal order is taken over are its own.
         scores: [B, L] or [L], any real unit; larger is better.
         relevance: the same shape, labels >= 0.
         mask: the same shape, True for a real document.
@@ -79,7 +79,7 @@ def split_regret(
         judged: the same shape, False for a document that nobody judged.
 
     Raises:
-        ValueError: shapes differ, a score or label is NaN, or a label is negative.
+        ValueError: the metric is no NDCG, shapes differ, a score or label is NaN, or a label is negative.
 
     Example:
         >>> scores, grades = [5, 4, 3, 2, 1], [3, 1, 2, 0, 3]
@@ -93,13 +93,17 @@ def split_regret(
     return regret_of(metric, answer(scores, relevance, mask, retrieved=retrieved, judged=judged, finite_scores=True))
 
 
-def regret_of(metric: NDCG, given: Answer) -> Regret:
+def regret_of(metric: NDCG | str, given: Answer) -> Regret:
     """The same, of what ``ltr.metrics.answer`` read."""
+    named = parse(metric)
+    if not isinstance(named, NDCG):
+        raise ValueError(f"regret is 1 - NDCG in two parts: wanted an ndcg, such as ndcg@10; got {named.name}")
+    metric = named
     strict, defined = metric.measured(given)
     value = strict if metric.short == "keep" else replace(metric, short="keep").measured(given).value
 
     ranked = given.ranked(metric.unjudged)
-    ranking = exact_ranking(given.scores, ranked, metric.ties, relevance=given.relevance)
+    ranking = exact_ranking(given.scores, ranked, metric.ties, relevance=given.labels)
     pool = given.pool(metric.ideal)
     labels, places = pool.ideal(metric.k)
     longest = max(ranked.shape[1], labels.shape[1])
@@ -110,11 +114,12 @@ def regret_of(metric: NDCG, given: Answer) -> Regret:
     rank = torch.arange(1, 1 + longest, device=labels.device, dtype=labels.dtype)
     discount = metric.discount(rank) * (rank <= cutoff)
     ideal = (metric.gain.relative(labels, pool.top) * discount[: labels.shape[1]] * places).sum(1)
-    gain = metric.gain.relative(given.relevance * ranked, pool.top) * ranked
+    known = ranked if given.judged is None else ranked & given.judged
+    gain = metric.gain.relative(given.relevance * known, pool.top) * known
     best = _best_order(gain, sure, split, discount, cutoff) / torch.where(defined, ideal, 1)
 
     selection, order = (_settled(each, defined) for each in (1 - best, best - value))
-    relevant = (metric.gain(given.relevance) > 0) & ranked
+    relevant = (metric.gain(given.relevance) > 0) & known
     found = (relevant & (sure | split)).any(1)
     on_top = (relevant & (ranking.position == 1)).any(1)
     kind = torch.full_like(defined, CLASSES.index("right set, wrong order"), dtype=torch.int64)

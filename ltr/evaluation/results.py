@@ -10,13 +10,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ltr.evaluation.aggregates import How, slices
-from ltr.evaluation.aggregates import aggregate as reduced
-from ltr.evaluation.answers import answers
+from ltr.evaluation.aggregates import How, check_how, slices
 from ltr.evaluation.lists import RankedLists
+from ltr.evaluation.notes import notes_of
 from ltr.evaluation.output import write_rows
-from ltr.evaluation.tables import MetricValues, QueryValue, Summary, per_query
-from ltr.metrics import RankingMetric, measure, parse
+from ltr.evaluation.queries import QueryRow, query_rows
+from ltr.evaluation.tables import MetricValues, Summary, per_query
+from ltr.metrics import RankingMetric, parse
 from ltr.metrics.judged import Judged
 from ltr.metrics.presets import PRESETS, Preset
 
@@ -69,15 +69,16 @@ class Evaluation:
         """
         return {row.query: row.value for row in self[metric].rows()}
 
-    def rows(self) -> list[QueryValue]:
-        """One row a metric and query."""
-        return [row for each in self.values for row in each.rows()]
+    def rows(self) -> list[QueryRow]:
+        """One row a metric and query, those that only one side has among them."""
+        return query_rows(self.values)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the rows to a .csv, .parquet or .json file, in one step.
 
         Raises:
             ValueError: another ending.
+            OSError: the file cannot be written.
         """
         write_rows({None: self.rows()}, path)
 
@@ -104,35 +105,23 @@ class Evaluation:
         return Findings(
             missing=self.lists.missing,
             extra=self.lists.extra,
-            tied=tuple(ids[self.values[0].tied]) if self.values else (),
+            tied=tuple(ids[self.values[0].tied]),
             blank={each.metric.name: tuple(ids[~each.defined]) for each in self.values},
             unjudged=_unjudged(self.lists, [each.metric for each in self.values]),
         )
 
-    def notes(self) -> list[str]:
-        """The findings in words, one line each, and nothing about what is as it should be."""
-        found, total = self.findings, len(self.lists.query_ids)
-        lines = []
-        if found.missing:
-            rule = "count 0" if set(found.missing) & set(self.lists.query_ids) else "left out"
-            lines.append(f"queries that the run lacks ({rule}): {_some(found.missing)}")
-        if found.extra:
-            lines.append(f"queries that nobody judged (left out): {_some(found.extra)}")
-        for k, share in found.unjudged.items():
-            if share:
-                lines.append(f"judged by nobody: {share:.1%} of {f'the first {k}' if k else 'all'} documents")
-        if found.tied:
-            lines.append(f"equal scores, of {total} queries: {_some(found.tied)}")
-        alike: dict[tuple[str, ...], list[str]] = {}
-        for name, ids in found.blank.items():
-            alike.setdefault(ids, []).append(name)
-        lines += [f"no answer by {', '.join(names)}: {_some(ids)}" for ids, names in alike.items() if ids]
-        return lines
+    def notes(self, *, others: bool = True) -> list[str]:
+        """The findings in words, a sentence each, and nothing about what is as it should be.
+
+        Args:
+            others: say too what a mean would be under the other rules for lists without an answer.
+        """
+        return list(notes_of(self, others))
 
     def __str__(self) -> str:
-        head = ("metric", self.aggregate, "95 % interval", "sd", "se", "n", "undefined", "tied", "floor", "ceiling")
+        head = ["metric", self.aggregate, "95 % interval", "sd", "se", "n", "undefined", "tied", "floor", "ceiling"]
         body = [
-            (
+            [
                 each.metric,
                 f"{each.value:.4f}",
                 f"{each.interval.low:.4f} to {each.interval.high:.4f}"
@@ -141,16 +130,20 @@ class Evaluation:
                 *(f"{number:.4f}" if number == number else "-" for number in (each.sd, each.se)),
                 *map(str, (each.lists, each.undefined, each.tied)),
                 *(f"{number:.4f}" for number in (each.floor, each.ceiling)),
-            )
+            ]
             for each in self.summaries
         ]
+        shares = [self.findings.unjudged.get(each.metric.k, 0.0) for each in self.values]
+        if any(shares):
+            head.append("unjudged")
+            body = [[*row, f"{share:.1%}"] for row, share in zip(body, shares, strict=True)]
         blocks = [_aligned([head, *body])]
         for attribute in self.by:
             sliced = self.slices(attribute)
             rows = [(value, *(f"{each.value:.4f} ({each.lists})" for each in found)) for value, found in sliced.items()]
             blocks.append(_aligned([(attribute, *(each.metric.name for each in self.values)), *rows]))
         conventions = [each.convention for each in self.summaries]
-        return "\n\n".join([*blocks, *(["\n".join(self.notes())] if self.notes() else []), "\n".join(conventions)])
+        return "\n\n".join([*blocks, *("\n".join(lines) for lines in (self.notes(), conventions) if lines)])
 
 
 def evaluate_lists(
@@ -167,14 +160,15 @@ def evaluate_lists(
     Args:
         lists: what it returned, and what the judges say; which queries count was settled when they were joined.
         metrics: names or metrics; one that is named twice stands once.
-        preset: another program's conventions, by name; what a metric's name says for itself wins.
+        preset: another program's conventions, by name; what a metric's name says for itself wins, and scores are
+            compared in the precision in which the program holds them.
         aggregate: what the values come to: "mean", "micro", "median", "geometric" or "min".
         by: attributes of the lists whose slices are printed.
         seed: of intervals that resample.
 
     Raises:
-        ValueError: an unknown metric, preset, aggregate or attribute, a metric that the preset lacks or that micro
-            cannot pool, or as ``per_query`` says.
+        ValueError: no metric, an unknown metric, preset, aggregate or attribute, a metric that the preset lacks or
+            that micro cannot pool, or as ``per_query`` says.
 
     Example:
         >>> lists = RankedLists.from_arrays([0, 1, 0, 1], [0.9, 0.1, 0.2, 0.6], ["a", "a", "b", "b"])
@@ -182,8 +176,10 @@ def evaluate_lists(
         >>> table.per_query("mrr"), table.summaries[0].value
         ({'a': 0.5, 'b': 1.0}, 0.75)
     """
-    named = [metrics] if isinstance(metrics, str | RankingMetric) else list(metrics)
-    rules = _preset(preset)
+    named = [metrics] if isinstance(metrics, str | RankingMetric) else metrics
+    if not isinstance(named, Iterable) or not (named := list(named)):
+        raise ValueError(f"metrics: wanted at least one name or metric, got {metrics!r}")
+    rules = preset_named(preset)
     wanted: dict[RankingMetric, str] = {}
     for each in named:
         if rules is None:
@@ -192,34 +188,36 @@ def evaluate_lists(
             metric = rules.parse(each) if isinstance(each, str) else rules.apply(each)
         wanted.setdefault(metric, str(each))
     for metric in wanted:
-        if aggregate != "micro" or not hasattr(metric, "fraction"):
-            reduced(aggregate, [], metric=metric.name)  # refuses before the work what it would refuse after
+        check_how(aggregate, metric.name, hasattr(metric, "fraction"))
     sliced = (by,) if isinstance(by, str) else tuple(by)
     for attribute in sliced:
         lists.attributes[attribute]
+    if rules is not None:
+        lists = lists.held_in(rules.scores)
     values = per_query(lists, list(wanted))
     return Evaluation(lists, tuple(values), tuple(wanted.values()), aggregate, sliced, seed)
 
 
-def _preset(preset: str | Preset | None) -> Preset | None:
+def preset_named(preset: str | Preset | None) -> Preset | None:
+    """The preset of this name. Raises ValueError where there is none."""
     if preset is None or isinstance(preset, Preset):
         return preset
-    if preset not in PRESETS:
+    if preset not in list(PRESETS):
         raise ValueError(f"unknown preset {preset!r}: wanted one of {', '.join(PRESETS)}")
     return PRESETS[preset]
 
 
 def _unjudged(lists: RankedLists, metrics: Iterable[RankingMetric]) -> dict[int | None, float]:
-    """Cutoff of a metric -> mean over queries of the share of documents up to it that nobody judged."""
+    """Cutoff of a metric -> weighted mean, over queries with documents, of the share up to it that nobody judged."""
     if lists.judged is None:
         return {}
-    wanted = {each.k: Judged(k=each.k) for each in metrics}
-    summed, counted = np.zeros(len(wanted)), 0
-    for _, given in answers(lists):
-        found = measure(list(wanted.values()), given)
-        summed += [float((1 - each.value)[each.defined].sum()) for each in found]
-        counted += int(given.mask.any(1).sum())
-    return dict(zip(wanted, (summed / max(1, counted)).tolist(), strict=True))
+    cutoffs = list(dict.fromkeys(each.k for each in metrics))
+    weight = lists.weight * (lists.lengths > 0)
+    found = per_query(lists, [Judged(k=k) for k in cutoffs])
+    return {
+        k: float(np.average(1 - each.value, weights=weight)) if weight.any() else 0.0
+        for k, each in zip(cutoffs, found, strict=True)
+    }
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:
@@ -233,8 +231,3 @@ def _aligned(rows: Sequence[Sequence[str]]) -> str:
         for row in rows
     ]
     return "\n".join(line.rstrip() for line in lines)
-
-
-def _some(ids: Sequence[str], most: int = 5) -> str:
-    """How many there are, and the first ones by name."""
-    return f"{len(ids)} ({', '.join(ids[:most])}{', ...' if len(ids) > most else ''})"

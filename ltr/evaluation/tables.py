@@ -78,7 +78,7 @@ class MetricValues:
 
     @property
     def ceiling(self) -> Doubles:
-        """[Q] the value of the ideal order of all judged documents."""
+        """[Q] the value of the best list of as many documents; of all judged ones for a query that the run lacks."""
         return self._ends[1]
 
     @cached_property
@@ -106,6 +106,11 @@ class MetricValues:
             QueryValue(query, self.metric.name, value if counted else None, *rest)
             for query, value, counted, *rest in zip(self.query_ids, *(each.tolist() for each in columns), strict=True)
         ]
+
+    def bounds(self) -> tuple[float, float]:
+        """The mean floor and the mean ceiling over the lists that count; NaN over none."""
+        weight = self.weight * self.counted
+        return _mean(self.floor, weight), _mean(self.ceiling, weight)
 
     def summary(self, how: How = "mean", *, among: Integers | None = None, seed: int = 0) -> Summary:
         """What the values come to.
@@ -150,7 +155,10 @@ class MetricValues:
         for queries, given in answers(self.lists):
             sorted_once = with_pool(given, given.pool("judged"))
             floor[queries] = self.metric.floor_of(sorted_once).numpy()
-            ceiling[queries] = self.metric.ceiling_of(sorted_once).numpy()
+            best, lacks = self.metric.ceiling_of(sorted_once), ~given.mask.any(1)
+            if lacks.any():
+                best = torch.where(lacks, self.metric.ceiling_of(_whole(given)), best)
+            ceiling[queries] = best.numpy()
         defined = torch.from_numpy(self.defined)
         settled = (self.metric.settle(torch.from_numpy(end), defined)[0].numpy() for end in (floor, ceiling))
         return next(settled), next(settled)
@@ -168,6 +176,7 @@ def per_query(lists: RankedLists, metrics: Sequence[RankingMetric], cells: int =
         cells: padded documents that are held at once.
 
     Raises:
+        DataError: all lists have a weight of 0, or a metric refuses a list (a grade above the top of err's scale).
         ValueError: a metric's rule ``empty=error`` meets a list without an answer, or a metric of which less is better
             meets a query that the run lacks.
 
@@ -180,6 +189,8 @@ def per_query(lists: RankedLists, metrics: Sequence[RankingMetric], cells: int =
         >>> values.summary().value, values.summary().lists, values.summary().undefined
         (0.5, 1, 1)
     """
+    if len(lists.weight) and not (lists.weight > 0).any():
+        raise DataError(f"{lists.source}: wanted a query with a weight above 0, came 0 for all {len(lists.weight)}")
     found: dict[RankingMetric, MetricValues] = {}
     by_id = [metric for metric in metrics if metric.ties == "docid"]
     for some in ([metric for metric in metrics if metric not in by_id], by_id):
@@ -249,22 +260,40 @@ def measured(metrics: Sequence[RankingMetric], given: Answer) -> list[Measured]:
     found = measure(metrics, given)
     lacks = ~given.mask.any(1)
     if lacks.any():
-        pool = given.pool("judged")
-        whole = Answer(torch.zeros_like(pool.relevance), pool.relevance, pool.mask, pool.mask, None)
-        for place, (_, answered) in enumerate(measure(metrics, whole)):
+        for place, (_, answered) in enumerate(measure(metrics, _whole(given))):
             value, defined = found[place]
             found[place] = Measured(torch.where(lacks, 0, value), defined | (lacks & answered))
     return found
 
 
+def _whole(given: Answer) -> Answer:
+    """The judged documents, as if a system had returned them and no others."""
+    pool = given.pool("judged")
+    return Answer(torch.zeros_like(pool.relevance), pool.relevance, pool.mask, pool.mask, None)
+
+
 def _measured(
     lists: RankedLists, metrics: Sequence[RankingMetric], cells: int, one_pass: OnePass = measured
 ) -> list[tuple[Doubles, Flags]]:
-    """[Q] value and definedness by each metric."""
+    """[Q] value and definedness by each metric.
+
+    Raises:
+        DataError: what a metric says of a batch, with the first of its queries of which it says so.
+    """
     size = len(lists.query_ids)
     found = [(np.zeros(size), np.zeros(size, dtype=np.bool_)) for _ in metrics]
     for queries, given in answers(lists, cells):
-        for (value, defined), each in zip(found, one_pass(metrics, given), strict=True):
+        try:
+            batch = one_pass(metrics, given)
+        except ValueError:
+            for place, query in enumerate(queries.tolist()):
+                row = torch.tensor([place])
+                try:
+                    one_pass(metrics, with_pool(given.rows(row), given.pool("judged").rows(row)))
+                except ValueError as error:
+                    raise DataError(f"{lists.source}, query {lists.query_ids[query]}: {error}") from None
+            raise
+        for (value, defined), each in zip(found, batch, strict=True):
             value[queries], defined[queries] = each.value.numpy(), each.defined.numpy()
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import log2
 from typing import NamedTuple
 
 import numpy as np
@@ -10,15 +11,17 @@ import torch
 from torch import Tensor
 
 from ltr.evaluation.answers import CELLS, tensor_of
-from ltr.evaluation.extremes import MANY, Range, mean_range
+from ltr.evaluation.extremes import CASES, Range, check_lists, explore, known, ladder, mean_range
 from ltr.evaluation.lists import RankedLists
 from ltr.evaluation.padding import Doubles, Integers, batches_by_width, padded
-from ltr.evaluation.relabelling import GrowingPool, Relabelled, check_top, chunks, in_reach, listed, top_label
+from ltr.evaluation.relabelling import Relabelled, Trials, check_top, in_reach, listed, ragged, top_label
+from ltr.evaluation.sums import as_sum, climb, weights
 from ltr.evaluation.tables import per_query
-from ltr.metrics import DCG, F1, NDCG, RBP, Answer, Precision, RankingMetric, Recall
+from ltr.gains import Binary
+from ltr.metrics import Answer, RankingMetric, parse
 from ltr.ranking import Pool
 
-FEW = 8  # unjudged documents of a query of which all combinations are tried
+CUTS = 32  # numbers of relevant documents that are tried where not all labels are
 SAME = 1e-12
 
 
@@ -54,198 +57,172 @@ class Turn(NamedTuple):
         return (self.difference >= 0 and room.low < -SAME) or (self.difference <= 0 and room.high > SAME)
 
 
-def could_turn(first: RankedLists, second: RankedLists, metric: RankingMetric, top: float | None = None) -> Turn:
-    """The room for the difference of two systems' means over all labels, 0 or the top one, of unjudged documents.
+def could_turn(first: RankedLists, second: RankedLists, metric: str | RankingMetric, top: float | None = None) -> Turn:
+    """The room for the difference of two systems' means over all labels, 0 to the top, of unjudged documents.
 
     A document that both returned has one label, and each labelled document enters R and the ideal order of both.
     Queries that only one of them has do not count. For each query:
 
-    - DCG, NDCG, precision, recall, F1 and RBP are sums over documents, over a divisor that only the number of
-      relevant ones moves. So the m documents that gain the first most, less what they gain the second, are marked,
-      for every m: these ends are exact.
-    - Otherwise, where at most 8 unjudged documents are in reach of the metric, all combinations are tried: exact.
+    - DCG, NDCG, precision, recall, F1 and RBP are sums over documents, over a divisor that both systems have in common:
+      the ends are exact, as for ``bounds``.
+    - Otherwise, where the labels that matter (as ``bounds`` says) make at most 1,024 cases, all are tried: exact, but
+      not where each system has a divisor of its own and labels between matter (ARP; ``ideal="retrieved"``).
     - Otherwise the limits are the first's worst case less the second's best, and the other way round, as if a document
       that both returned could have two labels; what is reached is the best that was found.
-    - Where more than 64 unjudged documents are in reach, and for R-precision and bpref, which more relevant documents
-      can raise or lower, there are no limits but those of the metric.
+    - Where ``bounds`` cannot prove these, and for R-precision and bpref, which more relevant documents can raise or
+      lower, there are no limits but those of the metric.
 
     Args:
         first, second: on the same judgements, with document ids.
-        metric: any.
-        top: the label that unjudged documents can have; None: the highest of the query, as for ``bounds``.
+        metric: any, or its name.
+        top: the highest label that unjudged documents can have; None: the highest of the query, as for ``bounds``.
 
     Raises:
-        ValueError: no query in common, other judgements, no document ids, or as ``per_query`` says.
+        ValueError: no query in common, other judgements, no document ids, or as ``bounds`` says.
 
     Example:
-        >>> from ltr.metrics import parse
         >>> a = RankedLists.from_arrays([1, 0], [2.0, 1.0], documents=["x", "new"], judged=[True, False])
         >>> b = RankedLists.from_arrays([0, 1], [2.0, 1.0], documents=["new", "x"], judged=[False, True])
-        >>> could_turn(a, b, parse("mrr")).reached  # with "new" relevant, both are right at once
+        >>> could_turn(a, b, "mrr").reached  # with "new" relevant, both are right at once
         Range(low=0.0, high=0.5)
     """
     check_top(top)
+    check_lists(first=first, second=second)
+    metric = parse(metric)
     first, second = _common(first, second)
     pool, pool_offsets = _same_judgements(first, second)
     ours, theirs = (per_query(lists, [metric])[0] for lists in (first, second))
     slots, union = _union(ours.lists, theirs.lists)
-    ever, always = (ours.counted & theirs.counted for _ in range(2))
-    low, high, least, most = (ours.value - theirs.value for _ in range(4))
-    difference = mean_range(low, high, ever, always, first.weight).low
+    apart, both = ours.value - theirs.value, ours.counted & theirs.counted
+    limits, reached = ((apart.copy(), apart.copy(), both.copy(), both.copy()) for _ in range(2))
 
     unjudged = np.diff(union)
     tied = ours.tied | theirs.tied
     for queries in (np.flatnonzero((unjudged > 0) & each) for each in (~tied, tied)):
         width = np.maximum(first.lengths, second.lengths)[queries]
         for part in (queries[places] for places in batches_by_width(width, CELLS)):
-            sides = [
-                _Side(metric, lists, slot, part) for lists, slot in zip((ours.lists, theirs.lists), slots, strict=True)
+            systems = [
+                _ranked(metric, lists, slot, part)
+                for lists, slot in zip((ours.lists, theirs.lists), slots, strict=True)
             ]
             (labels,), real = padded([pool], pool_offsets, part)
-            pair = _Pair(metric, sides, Pool(tensor_of(labels), tensor_of(real)), torch.from_numpy(unjudged[part]), top)
-            for whole, each in zip((low, high, least, most, ever, always), pair.explored(), strict=True):
-                whole[part] = each.numpy()
+            known = Pool(tensor_of(labels), tensor_of(real))
+            count = torch.from_numpy(unjudged[part])
+            trials = Trials(metric, systems, known, count, top_label(metric, known, top))
+            for ends, found in zip((limits, reached), _room(trials), strict=True):
+                for whole, each in zip(ends, found, strict=True):
+                    whole[part] = each.numpy()
     return Turn(
         metric.name,
-        difference,
-        mean_range(low, high, ever, always, first.weight),
-        mean_range(least, most, ever, always, first.weight),
+        mean_range(apart, apart, both, both, first.weight).low,
+        mean_range(*reached, first.weight),
+        mean_range(*limits, first.weight),
         int(union[-1]),
     )
 
 
-class _Side:
+def _ranked(metric: RankingMetric, lists: RankedLists, slot: Integers, queries: Integers) -> Relabelled:
     """What one system returned for B queries, in rank order."""
-
-    def __init__(self, metric: RankingMetric, lists: RankedLists, slot: Integers, queries: Integers) -> None:
-        columns, mask = padded([lists.score, lists.relevance, slot], lists.offsets, queries)
-        scores, relevance, place, real = (tensor_of(each) for each in (*columns, mask))
-        order = listed(Answer(scores, relevance, real, real, None))
-        scores, relevance, place, real = (each.gather(1, order) for each in (scores, relevance, place, real))
-        self.given = Answer(scores, relevance, real, real, None)
-        self.slot = place  # [B, L] the place of an unjudged document among those of both systems, from 1; 0 for others
-        self.lists = Relabelled(metric, self.given)
+    columns, mask = padded([lists.score, lists.relevance, slot], lists.offsets, queries)
+    scores, relevance, place, real = (tensor_of(each) for each in (*columns, mask))
+    order = listed(Answer(scores, relevance, real, real, None))
+    scores, relevance, place, real = (each.gather(1, order) for each in (scores, relevance, place, real))
+    return Relabelled(metric, Answer(scores, relevance, real, real, None), place)
 
 
-class _Pair:
-    """B queries of two systems, and all that is tried on their U unjudged documents."""
+class _Ends(NamedTuple):
+    """Of B queries."""
 
-    def __init__(self, metric: RankingMetric, sides: list[_Side], pool: Pool, count: Tensor, top: float | None) -> None:
-        self.metric, self.sides, self.pool, self.count = metric, sides, GrowingPool(pool), count
-        self.slots = torch.arange(int(count.max())) < count[:, None]  # [B, U]
-        self.label = top_label(metric, pool, top)
-        self.width = sum(side.slot.shape[1] for side in sides) + pool.mask.shape[1] + 2 * self.slots.shape[1]
-        # the least and the largest difference, value of the first, and value of the second
-        self.ends = [torch.full(count.shape, end, dtype=torch.float64) for end in 3 * (torch.inf, -torch.inf)]
-        self.ever, self.always = torch.zeros_like(count), torch.ones_like(count)
+    low: Tensor
+    high: Tensor
+    ever: Tensor  # does the query count under some labels?
+    always: Tensor  # under all?
 
-    def explored(self) -> tuple[Tensor, ...]:
-        """[B] reached low and high, low and high limit, ever and always."""
-        near = [self._in_slots(in_reach(self.metric, side.given), side) > 0 for side in self.sides]
-        ranks = [
-            self._in_slots(torch.arange(side.slot.shape[1], 0, -1).expand_as(side.slot), side) for side in self.sides
-        ]
-        for rank, reach in zip(ranks, near, strict=True):
-            self._cuts(rank, ~reach)
-        either = (near[0] | near[1]) & self.slots
-        few = either.sum(1) <= MANY
-        place = [
-            torch.where(rank > 0, side.slot.shape[1] + 1 - rank, torch.inf)
-            for rank, side in zip(ranks, self.sides, strict=True)
-        ]
-        self._cuts(
-            torch.where(few[:, None], self._probed(either & few[:, None], either), 1 / place[0] - 1 / place[1]), ~either
-        )
-        exact = few if self._linear() else self._combined(either)
-        low, high, low_1, high_1, low_2, high_2 = self.ends
-        if self.metric.pooled and not self.metric.windowed:
-            few = torch.zeros_like(few)
-        all_there_is = 1.0 if self.metric.bounded else torch.inf
-        limits = torch.where(few, low_1 - high_2, -all_there_is), torch.where(few, high_1 - low_2, all_there_is)
-        limits = torch.where(exact, low, limits[0]), torch.where(exact, high, limits[1])
-        ever = self.ever > 0
-        return *(torch.where(ever, each, 0) for each in (low, high, *limits)), ever, self.always > 0
 
-    def _linear(self) -> bool:
-        """Is the metric a sum over documents, over a divisor that both systems have in common or that is constant?"""
-        metric = self.metric
-        if metric.ties in ("worst", "best") or metric.ideal != "judged":
-            return False
-        if isinstance(metric, F1 | Recall) and metric.k is None:  # divided by the number of returned documents
-            return isinstance(metric, Recall) and metric.divisor == "R"
-        return type(metric) in (DCG, NDCG, Precision, Recall, F1, RBP)
+def _room(trials: Trials) -> tuple[_Ends, _Ends]:
+    """The limits of the difference of two systems, and what is reached."""
+    metric, (one, two), slots = trials.metric, trials.systems, trials.real.shape[1]
+    terms = None if one.moving or two.moving else as_sum(metric)
+    exact = torch.full_like(trials.count, known(metric), dtype=torch.bool)
+    if terms is not None and not terms.own:
+        apart = weights(metric, one, terms.place, slots) - weights(metric, two, terms.place, slots)
+        climb(trials, trials.known, terms, apart, trials.real)
+    else:
+        tried = _combined(trials)
+        exact &= tried & _settled(metric, one.moving or two.moving)
+        _cuts(trials, (~tried).nonzero()[:, 0])
+    reached = _Ends(*trials.found())
+    if exact.all():
+        return reached, reached
+    (low, high, ever, always, sure), other = (_alone(trials, each, (~exact).nonzero()[:, 0]) for each in (one, two))
+    sure, wide = sure & other[-1], 1.0 if metric.bounded else torch.inf
+    alone = _Ends(low - other[1], high - other[0], ever & other[2], always & other[3])
+    widest = _Ends(*(torch.full_like(each, end) for each, end in zip(alone, (-wide, wide, True, True), strict=True)))
+    limits = zip(reached, alone, widest, strict=True)
+    return _Ends(*(torch.where(exact, a, torch.where(sure, b, c)) for a, b, c in limits)), reached
 
-    def _in_slots(self, values: Tensor, side: _Side) -> Tensor:
-        """[B, U] the values [B, L] of a side's documents, 0 for those that it did not return."""
-        found = torch.zeros(len(values), self.slots.shape[1] + 1, dtype=torch.int64)
-        return found.scatter_(1, side.slot, values.long())[:, 1:]
 
-    def _try(self, at: Tensor, marked: Tensor) -> Tensor:
-        """[C] the differences of the lists ``at`` when these of their unjudged documents [C, U] are relevant; the ends
-        are kept."""
-        label = self.label[at]
-        pool = self.pool.grown(at, label, marked.sum(1), self.count[at])
-        column = torch.cat([torch.zeros_like(marked[:, :1]), marked], 1)
-        found = []
-        for side in self.sides:
-            relevance = torch.where(column.gather(1, side.slot[at]), label, side.given.relevance[at])
-            found.append(side.lists.values(at, relevance, pool))
-        (one, one_counts), (two, two_counts) = found
-        both = one_counts & two_counts
-        for place, (value, counts) in enumerate(((one - two, both), (one, one_counts), (two, two_counts))):
-            self.ends[2 * place].scatter_reduce_(0, at, torch.where(counts, value, torch.inf), "amin")
-            self.ends[2 * place + 1].scatter_reduce_(0, at, torch.where(counts, value, -torch.inf), "amax")
-        self.ever.scatter_reduce_(0, at, both.long(), "amax")
-        self.always.scatter_reduce_(0, at, both.long(), "amin")
-        return one - two
+def _alone(trials: Trials, system: Relabelled, rows: Tensor) -> tuple[Tensor, ...]:
+    """[B] low, high, ever and always of one of the two systems in the lists ``rows``, and do no labels lead further?"""
+    metric = trials.metric
+    alone = Trials(metric, [system], trials.known, trials.count, trials.top)
+    proven = explore(alone, rows, guess=False)
+    if metric.pooled and not metric.windowed:  # what it did not return can raise it or lower it
+        proven = proven & ((system.slot > 0).sum(1) == trials.count)
+    return *alone.found(), proven
 
-    def _cuts(self, key: Tensor, out: Tensor) -> None:
-        """Try the m documents with the largest keys [B, U], and all but these, for all m.
 
-        Among documents that are out of reach only their number counts, and its ends are enough. Of more numbers
-        than MANY documents in reach have, some are tried.
-        """
-        key = torch.where(self.slots, key.double(), -torch.inf)
-        order = key.argsort(dim=1, descending=True, stable=True)
-        place = torch.empty_like(order).scatter_(1, order, torch.arange(order.shape[1]).expand_as(order))
-        beyond = out.gather(1, order)
-        edge = torch.zeros_like(beyond[:, :1])
-        between = torch.cat([edge, beyond[:, 1:] & beyond[:, :-1], edge], 1)
-        cut = torch.arange(order.shape[1] + 1)
-        last = cut == self.count[:, None]
-        wanted = (cut <= self.count[:, None]) & (~between | last)
-        step = (wanted.sum(1, keepdim=True) / (2 * MANY + 2)).ceil()
-        wanted &= (wanted.cumsum(1) % step == 0) | last | (cut == 0)
-        at, m = wanted.nonzero().unbind(1)
-        for chunk in chunks(len(at), self.width):
-            above = (place[at[chunk]] < m[chunk, None]) & self.slots[at[chunk]]
-            self._try(at[chunk], above)
-            self._try(at[chunk], ~above & self.slots[at[chunk]])
+def _settled(metric: RankingMetric, moving: bool) -> bool:
+    """Have differences their ends at the labels at which each of the two values has?"""
+    own, two = not metric.pooled or metric.ideal != "judged", metric.ends in ("all", "two")
+    return isinstance(metric.document_gain, Binary) or metric.ends == "order" or not (own or (moving and two))
 
-    def _probed(self, wanted: Tensor, near: Tensor) -> Tensor:
-        """[B, U] the difference when one of the wanted documents alone is relevant; those out of reach are alike."""
-        out = self.slots & ~near
-        sample = out & (out.cumsum(1) == 1)
-        at, slot = (wanted | sample).nonzero().unbind(1)
-        key = torch.zeros(self.slots.shape, dtype=torch.float64)
-        for chunk in chunks(len(at), self.width):
-            marked = torch.arange(self.slots.shape[1]) == slot[chunk, None]
-            key[at[chunk], slot[chunk]] = self._try(at[chunk], marked)
-        return torch.where(out, (key * sample).sum(1, keepdim=True), key)
 
-    def _combined(self, near: Tensor) -> Tensor:
-        """[B] bool: lists of which all combinations were tried."""
-        many = near.sum(1)
-        few = (many <= FEW) & ((many == self.count) | (self.metric.ideal == "judged"))
-        size = torch.where(few, 2 ** (1 + many.clamp(max=FEW)), 0)
-        at = torch.arange(len(size)).repeat_interleave(size)
-        code = torch.arange(len(at)) - (size.cumsum(0) - size)[at]
-        place = near.cumsum(1)  # bit 0 says what the documents out of reach are
-        for chunk in chunks(len(at), self.width):
-            rows = at[chunk]
-            bit = torch.where(near[rows], place[rows], 0)
-            self._try(rows, ((code[chunk, None] >> bit) & 1).bool() & self.slots[rows])
-        return few
+def _combined(trials: Trials) -> Tensor:
+    """[B] bool: the lists of which all labels were tried that documents in reach of the metric can have.
+
+    The others are all of label 0 or all of the top one: they count for a divisor in common alone.
+    """
+    slots = trials.real.shape[1]
+    seen = [each.in_slots(in_reach(trials.metric, each.given), slots) for each in trials.systems]
+    near = trials.real & torch.stack(seen).any(0)
+    many = near.sum(1)
+    beyond = many < trials.count
+    rungs, steps, whole = ladder(trials, many, lambda steps, many: many < 10 and 2 * (1 + steps) ** many <= CASES)
+    few = whole & (many * (1.0 + steps).log2() <= log2(CASES / 2)) & ~(beyond & (trials.metric.ideal != "judged"))
+    size = torch.where(few, (1 + steps) ** torch.where(few, many, 0) * (1 + beyond.long()), 0)
+    at, code = ragged(size)
+    place, base = near.cumsum(1) - 1, 1 + steps
+
+    def labels(chunk: slice) -> Tensor:
+        here = at[chunk]
+        turn = torch.where(beyond[here], code[chunk] // 2, code[chunk])[:, None]
+        digit = turn // base[here, None] ** torch.where(near[here], place[here], 0) % base[here, None]
+        rung = torch.where(near[here], digit, code[chunk, None] % 2 * steps[here, None])
+        return rungs[here].gather(1, rung)
+
+    trials.tried(at, labels)
+    return few
+
+
+def _cuts(trials: Trials, rows: Tensor) -> None:
+    """Try the m documents that stand highest in the first and lowest in the second, and all but these, for some m."""
+    count, slots = trials.count[rows], trials.real.shape[1]
+    row, turn = ragged(count.clamp(max=CUTS) + 1)
+    m = (turn * count[row] // count[row].clamp(max=CUTS)).repeat(2)
+    at, above = rows[row].repeat(2), torch.arange(2 * len(row)) < len(row)
+    deepest = max(each.slot.shape[1] for each in trials.systems)
+    rank = torch.arange(1.0, 1 + deepest)
+    for height in (1 / rank, 1 + deepest - rank):  # documents on top weigh most, or all places alike
+        one, two = (each.in_slots(height[: each.slot.shape[1]], slots) for each in trials.systems)
+        order = torch.where(trials.real, one - two, -torch.inf).argsort(dim=1, descending=True, stable=True)
+        place = torch.empty_like(order).scatter_(1, order, torch.arange(slots).expand_as(order))
+
+        def labels(chunk: slice, place: Tensor = place) -> Tensor:
+            marked = (place[at[chunk]] < m[chunk, None]) == above[chunk, None]
+            return torch.where(marked, trials.top[at[chunk]], 0)
+
+        trials.tried(at, labels)
 
 
 def _union(first: RankedLists, second: RankedLists) -> tuple[list[Integers], Integers]:

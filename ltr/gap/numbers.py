@@ -1,4 +1,4 @@
-"""How a number is written for a person: one way in all lines and tables."""
+"""How a number, or a number of things, is written for a person: one way in all lines and tables."""
 
 from __future__ import annotations
 
@@ -23,3 +23,18 @@ def number(value: float | None, digits: int = 4, *, sign: bool = False) -> str:
         return "-"
     form = f"{'+' if sign and isfinite(value) else ''}.{digits}{'f' if abs(value) < 1000 else 'g'}"
     return format(value, form)
+
+
+def counted(count: int, noun: str) -> str:
+    """How many there are, in words of the right number.
+
+    Args:
+        count: from 0 on.
+        noun: of one of them, with its plural in -s, or -ies where it ends in y.
+
+    Example:
+        >>> counted(1, "query"), counted(2, "query"), counted(0, "list")
+        ('1 query', '2 queries', '0 lists')
+    """
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count} {noun if count == 1 else plural}"

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from torch import Tensor, nn
 
+from ltr.gains import LEAST, real
 from ltr.metrics import Judged, RankingMetric, parse
 
 Kind = Literal["approximation", "bound", "neither"]
@@ -71,6 +72,4 @@ def positive(name: str, value: float) -> float:
     Raises:
         ValueError: it is not a finite number above 0.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-        raise ValueError(f"{name} must be a number above 0, got {value!r}")
-    return float(value)
+    return real(value, f"{name} must be a number above 0", LEAST)

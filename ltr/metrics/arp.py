@@ -32,6 +32,7 @@ class ARP(RankingMetric):
     bounded: ClassVar[bool] = False
     cuts: ClassVar[bool] = False
     pooled: ClassVar[bool] = False
+    ends = "two"
 
     @property
     def document_gain(self) -> Gain:
@@ -49,7 +50,7 @@ class ARP(RankingMetric):
     def _share(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         """[B, L] labels over their sum, scaled so that the sum cannot overflow."""
         label = relevance.to(ranking.position.dtype) * ranking.mask
-        top = label.amax(1, keepdim=True)
+        top = label.amax(1, keepdim=True) if label.shape[1] else label
         label = label / torch.where(top > 0, top, 1)
         total = label.sum(1, keepdim=True)
         return label / torch.where(total > 0, total, 1)

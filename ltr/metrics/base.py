@@ -6,17 +6,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache
-from math import inf
-from numbers import Integral
 from typing import Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
-from ltr.gains import Binary, Gain, at_least, lowest, number
+from ltr.gains import LEAST, Binary, Gain, at_least, lowest, number, real
+from ltr.lists import check_weight, may_look
 from ltr.metrics.measure import Answer, Measured, answer, measure
-from ltr.order import Ties
-from ltr.ranking import Pool, Ranking, RankOrder
+from ltr.order import Ties, sizes
+from ltr.ranking import Ranking, RankOrder
 
 Empty = Literal["skip", "zero", "one", "error"]
 Unjudged = Literal["zero", "ignored"]
@@ -47,6 +47,7 @@ class RankingMetric(ABC):
     pooled: ClassVar[bool] = True  # does it look at judged documents that were not retrieved?
     own_ties: ClassVar[bool] = False  # has it a rule of its own for equal scores?
     windowed: ClassVar[bool] = False  # are the first k documents, their number and the pool all that ``of`` looks at?
+    ends: ClassVar[Literal["all", "two", "grades", "order"] | None] = None  # see ``ltr.evaluation.extremes.known``
 
     ties: Ties = field(default="average", kw_only=True)
     empty: Empty = field(default="skip", kw_only=True)
@@ -63,13 +64,11 @@ class RankingMetric(ABC):
                 raise ValueError(f"{self.base}: {option.name} must be one of {', '.join(words)}; got {value!r}")
         if not self.pooled and self.ideal != "judged":
             raise ValueError(f"{self.base}: has no ideal order, so ideal has no meaning for it; got {self.ideal!r}")
-        k: Any = self.k  # a whole number of any kind, NumPy's too
-        if k is not None:
+        if self.k is not None:
             if not self.cuts:
-                raise ValueError(f"{self.base}: is a metric of the full list and takes no cutoff; got k={k!r}")
-            if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= int(k) <= MOST:
-                raise ValueError(f"{self.base}: the cutoff k must be a whole number from 1 to {MOST}, got {k!r}")
-            object.__setattr__(self, "k", int(k))
+                raise ValueError(f"{self.base}: is a metric of the full list and takes no cutoff; got k={self.k!r}")
+            wanted = f"{self.base}: the cutoff k must be a whole number from 1 to {MOST}"
+            object.__setattr__(self, "k", int(real(self.k, wanted, 1, MOST, whole=True)))
 
     # -- what a metric defines ------------------------------------------------------------------------------------
 
@@ -110,6 +109,9 @@ class RankingMetric(ABC):
         ranking = ranking.by_index()
         lists, length = relevance.shape
         rows = torch.arange(length, device=relevance.device).expand(lists, length) if rows is None else rows
+        real = both_real(ranking, rows)
+        if not real.numel():
+            return real.to(ranking.position.dtype)
         before = self.of(ranking, relevance)
         column = torch.arange(length, device=relevance.device)
         each = torch.arange(lists, device=relevance.device).repeat_interleave(length)
@@ -124,7 +126,7 @@ class RankingMetric(ABC):
             position = position.flatten(0, 1)
             swapped = Ranking(position, torch.ones_like(position), mask, judged=judged, pool=pool)
             deltas.append(self.of(swapped, wide).view(lists, length) - before[:, None])
-        return torch.stack(deltas, 1) * both_real(ranking, rows)
+        return torch.stack(deltas, 1) * real
 
     def uncut(self) -> Self:
         """The same metric over the full list."""
@@ -169,10 +171,17 @@ class RankingMetric(ABC):
         return measure([self], given)[0]
 
     def mean(self, scores: Any, relevance: Any, mask: Any = None, weight: Tensor | None = None) -> Tensor:
-        """The mean over lists by the rule ``empty``, each list weighted by weight [B] (1 when None); NaN over none."""
+        """The mean over lists by the rule ``empty``, each list weighted by weight [B] (1 when None); NaN over none.
+
+        Raises:
+            ValueError: as a call; a list has no answer where ``empty`` is "error"; weights of another shape, negative,
+                not finite, or all 0.
+        """
         values, counted = self.settle(*self.measured(answer(scores, relevance, mask, finite_scores=True)))
         if weight is not None and weight.shape != values.shape:
             raise ValueError(f"weight must hold one number for each of {len(values)} lists, got {list(weight.shape)}")
+        if weight is not None and may_look(check_weight(weight)) and len(weight) and not weight.any():
+            raise ValueError(f"weight must be above 0 for some list, got 0 for all {len(weight)}")
         weight = counted.to(values.dtype) * (1 if weight is None else weight)
         return (values * weight).sum() / weight.sum()
 
@@ -190,7 +199,10 @@ class RankingMetric(ABC):
         return self.floor_of(answer(relevance, relevance, mask, retrieved=retrieved, judged=judged))
 
     def ceiling(self, relevance: Any, mask: Any = None, *, retrieved: Any = None, judged: Any = None) -> Tensor:
-        """[B] the value of the ideal order, which a cutoff can hold below 1 (recall@10 of 40 relevant documents)."""
+        """[B] the value of the best list of as many documents, taken from all judged ones where ``pooled``.
+
+        A cutoff can hold it below 1 (recall@10 of 40 relevant documents), and so can a list of few documents.
+        """
         return self.ceiling_of(answer(relevance, relevance, mask, retrieved=retrieved, judged=judged))
 
     def floor_of(self, given: Answer) -> Tensor:
@@ -203,9 +215,11 @@ class RankingMetric(ABC):
 
     def ceiling_of(self, given: Answer) -> Tensor:
         """[B] the same, of what ``ltr.metrics.answer`` read."""
-        pool = given.pool(self.ideal) if self.pooled else Pool(given.relevance, given.ranked(self.unjudged))
-        labels, places = pool.ideal(None)
-        ranking = RankOrder(places, pool=Pool(labels, places))
+        ranked, pool = given.ranked(self.unjudged), given.pool(self.ideal if self.pooled else "retrieved")
+        place, size = torch.arange(ranked.shape[1], device=ranked.device), sizes(ranked)
+        labels, _ = pool.ideal(len(place))
+        labels = pad(labels, (0, len(place) - labels.shape[1]))  # unjudged documents, where the pool is too small
+        ranking = RankOrder(place < size, judged=place < pool.size, pool=pool, size=size)
         return torch.where(self.answered(ranking, labels), self.of(ranking, labels), 0)
 
     # -- names ----------------------------------------------------------------------------------------------------
@@ -271,10 +285,8 @@ class BinaryMetric(RankingMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        number_given = isinstance(self.threshold, int | float) and not isinstance(self.threshold, bool)
-        if not number_given or not 0 < self.threshold < inf:  # a label of 0 is what "nothing relevant" means
-            raise ValueError(f"{self.base}: the relevance threshold must be a number above 0, got {self.threshold!r}")
-        object.__setattr__(self, "threshold", float(self.threshold))
+        wanted = f"{self.base}: the relevance threshold must be a number above 0"  # 0 is what "nothing relevant" means
+        object.__setattr__(self, "threshold", real(self.threshold, wanted, LEAST))
 
     @property
     def document_gain(self) -> Gain:

@@ -50,9 +50,8 @@ class Bpref(BinaryMetric):
         """In a block with s judged non-relevant documents, each number of them from 0 to s is as likely as another
         to stand above a relevant one."""
         relevant = self.relevant(ranking, relevance)
-        others = ranking.mask & ~relevant if ranking.judged is None else ranking.mask & ~relevant & ranking.judged
         total = self.total(ranking, relevance)
-        above, beside = ranking.counts(others.to(total.dtype))
+        above, beside = ranking.counts((ranking.labelled & ~relevant).to(total.dtype))
         capped = torch.minimum((total - above).ceil().clamp(min=0), beside + 1)  # of the s + 1 cases, those below R
         counted = capped * above + capped * (capped - 1) / 2 + (beside + 1 - capped) * total
         most = torch.minimum(ranking.pool(relevance).size - total, total).clamp(min=1)

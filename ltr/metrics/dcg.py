@@ -35,12 +35,13 @@ class DCG(RankingMetric):
     base: ClassVar[str] = "dcg"
     bounded: ClassVar[bool] = False
     windowed: ClassVar[bool] = True
+    ends = "all"
 
     gain: Gain = field(default=Exp2())
     discount: Discount = field(default=Log2())
 
     def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        worth = self.worth(relevance.to(ranking.position.dtype), ranking.mask)
+        worth = self.worth(relevance.to(ranking.position.dtype), ranking.labelled)
         return (worth * ranking.mean(self.discount, self.k)).sum(-1)
 
     def fraction(self, ranking: Ranking, relevance: Tensor) -> tuple[Tensor, Tensor]:
@@ -53,7 +54,7 @@ class DCG(RankingMetric):
         return self.gain
 
     def worth(self, relevance: Tensor, mask: Tensor) -> Tensor:
-        """[B, L] the gain of each document, in its own unit; 0 where padded.
+        """[B, L] the gain of each document of the mask, in its own unit; 0 elsewhere.
 
         Raises:
             ValueError: a gain is beyond the numbers of the labels' type (looked at on the CPU alone).
@@ -65,5 +66,5 @@ class DCG(RankingMetric):
         return gain
 
     def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
-        worth = self.worth(relevance.to(ranking.position.dtype), ranking.mask)
+        worth = self.worth(relevance.to(ranking.position.dtype), ranking.labelled)
         return linear_swap_deltas(ranking, worth, self.discount, self.k, rows)

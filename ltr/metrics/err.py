@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import inf
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from ltr.discounts import Reciprocal
-from ltr.gains import Exp2, Gain, number
+from ltr.gains import LEAST, Exp2, Gain, number, real
 from ltr.lists import may_look
 from ltr.metrics.base import RankingMetric, both_real, sides
 from ltr.ranking import Ranking, RankOrder, SoftRanking
@@ -39,14 +38,13 @@ class ERR(RankingMetric):
 
     base: ClassVar[str] = "err"
     windowed: ClassVar[bool] = True
+    ends = "all"
 
     top: float = field(kw_only=True, metadata={"word": "max{}", "formula": "{}", "says": "max"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.top, bool) or not isinstance(self.top, int | float) or not 0 < self.top < inf:
-            raise ValueError(f"err: the top grade must be a number above 0, got {self.top!r}")
-        object.__setattr__(self, "top", float(self.top))
+        object.__setattr__(self, "top", real(self.top, "err: the top grade must be a number above 0", LEAST))
 
     @property
     def document_gain(self) -> Gain:
@@ -94,7 +92,8 @@ class ERR(RankingMetric):
         """[B] the expected value, from the chance S(r) to pass the first r places: sum of (S(r - 1) - S(r)) / r.
 
         Within a tie block S is the chance to reach it times the mean, over all choices of t of its documents, of the
-        product of 1 - R. Blocks of 2^i to 2^(i+1) - 1 documents are worked together, for each i.
+        product of 1 - R. Blocks of 2^i to 2^(i+1) - 1 documents are worked together, for each i. A block of m documents
+        takes m * min(m, k) steps: without a cutoff, long lists of equal scores are slow.
         """
         length = stop.shape[1]
         depth = length if self.k is None else min(self.k, length)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from ltr.gains import Gain, Linear, at_least, lowest, number
+from ltr.gains import Gain, Linear, at_least, lowest, number, real
 from ltr.lists import may_look
 from ltr.metrics.ap import precisions, precisions_swapped
 from ltr.metrics.base import RankingMetric, both_real
@@ -38,15 +41,14 @@ class GradedAP(RankingMetric):
 
     base: ClassVar[str] = "gradedap"
     windowed: ClassVar[bool] = True
+    ends = "grades"
 
     top: int = field(kw_only=True, metadata={"word": "max{}", "formula": "{}", "says": "max"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        a_number = isinstance(self.top, int | float) and not isinstance(self.top, bool)
-        if not a_number or self.top < 1 or self.top % 1 != 0:
-            raise ValueError(f"gradedap: the top grade must be a whole number of at least 1, got {self.top!r}")
-        object.__setattr__(self, "top", int(self.top))
+        wanted = "gradedap: the top grade must be a whole number of at least 1"
+        object.__setattr__(self, "top", int(real(self.top, wanted, 1, whole=True)))
 
     @property
     def document_gain(self) -> Gain:
@@ -55,9 +57,9 @@ class GradedAP(RankingMetric):
     def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         grades, total = self._scale(ranking, relevance)
         summed = torch.zeros_like(total)
-        for grade in grades:
+        for grade, alike in grades:
             relevant = (at_least(relevance, grade) & ranking.mask).to(ranking.position.dtype)
-            summed = summed + precisions(ranking, relevant, self.k).sum(-1)
+            summed = summed + alike * precisions(ranking, relevant, self.k).sum(-1)
         return summed / total
 
     def answered(self, ranking: Ranking, relevance: Tensor) -> Tensor:
@@ -67,20 +69,21 @@ class GradedAP(RankingMetric):
         ranking = ranking.by_index()
         grades, total = self._scale(ranking, relevance)
         summed = torch.zeros_like(both_real(ranking, rows), dtype=total.dtype)
-        for grade in grades:
-            summed += precisions_swapped(ranking, at_least(relevance, grade) & ranking.mask, self.k, rows)
+        for grade, alike in grades:
+            summed += alike * precisions_swapped(ranking, at_least(relevance, grade) & ranking.mask, self.k, rows)
         return summed / total[:, None, None]
 
-    def _scale(self, ranking: Ranking, relevance: Tensor) -> tuple[range, Tensor]:
-        """The grades that some list reaches (1 anyhow), as far as may be known, and [B] the sum of R_g, at least 1."""
+    def _scale(self, ranking: Ranking, relevance: Tensor) -> tuple[list[tuple[int, float]], Tensor]:
+        """Grades, each with the number of grades, itself and below it, at which the same documents are relevant; and
+        [B] the sum of R_g, at least 1. All up to the top one where labels may not be looked at."""
         pool = ranking.pool(relevance)
         labels = torch.where(pool.mask, pool.relevance, 0).float()  # compared in float32, as thresholds are
-        top = self.top
+        grades: Iterable[int] = range(1, self.top + 1)
         if may_look(labels):
             highest = labels.max().item() if labels.numel() else 0
-            if highest > top:
-                wrong = f"declared to be {top}, and a document has grade {number(highest)}"
+            if highest > self.top:
+                wrong = f"declared to be {self.top}, and a document has grade {number(highest)}"
                 raise ValueError(f"{self.name}: the top grade is {wrong}")
-            top = max(1, int(highest))
+            grades = [int(grade) for grade in np.unique(labels.floor().numpy()) if grade] or [1]
         total = labels.floor().clamp(max=self.top).to(ranking.position.dtype).sum(1).clamp(min=1)
-        return range(1, top + 1), total
+        return [(grade, float(grade - before)) for before, grade in pairwise([0, *grades])], total

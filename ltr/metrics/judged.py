@@ -33,6 +33,7 @@ class Judged(RankingMetric):
     base: ClassVar[str] = "judged"
     pooled: ClassVar[bool] = False
     windowed: ClassVar[bool] = True
+    ends = "all"
 
     @property
     def document_gain(self) -> Gain:
@@ -52,6 +53,4 @@ class Judged(RankingMetric):
         return self
 
     def _worth(self, ranking: Ranking) -> Tensor:
-        judged = ranking.mask if ranking.judged is None else ranking.mask & ranking.judged
-        seen = ranking.size.clamp(min=1, max=self.k)
-        return judged.to(ranking.position.dtype) / seen
+        return ranking.labelled.to(ranking.position.dtype) / ranking.size.clamp(min=1, max=self.k)

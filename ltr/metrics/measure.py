@@ -33,6 +33,15 @@ class Answer(NamedTuple):
     retrieved: Tensor  # [B, L] bool, a real document that has a rank
     judged: Tensor | None  # [B, L] bool, a real document with a label; None: all of them
 
+    @property
+    def labels(self) -> Tensor:
+        """[B, L] what "worst" and "best" order tied documents by: the relevance, and -1 where nobody judged."""
+        return self.relevance if self.judged is None else self.relevance.masked_fill(~self.judged, -1)
+
+    def rows(self, index: Tensor) -> Answer:
+        """Some of the lists, each as often as it is named."""
+        return Answer(*(None if each is None else each[index] for each in self))  # type: ignore[arg-type]
+
     def ranked(self, unjudged: Unjudged) -> Tensor:
         """[B, L] bool, which documents have a rank under the rule for unjudged ones."""
         return self.retrieved & self.judged if unjudged == "ignored" and self.judged is not None else self.retrieved
@@ -60,7 +69,7 @@ def answer(
     scores, relevance = as_tensor(scores), as_tensor(relevance)
     if retrieved is not None:  # what was not retrieved has no score
         retrieved = _flags(retrieved, "retrieved", scores)
-        scores = scores.masked_fill(~retrieved, 0)
+        scores = torch.where(retrieved, scores, 0)
     if judged is not None:  # what nobody judged has no label
         judged = _flags(judged, "judged", scores)
         relevance = relevance.masked_fill(~judged.to(relevance.device), 0)
@@ -103,7 +112,8 @@ def _by_one_rule(
     quick = ties != "average" or may_look(given.scores)  # tied lists can be told from others
     depth = max([0, *[metric.k or 0 for metric in metrics]])  # a list: what torch.compile can read
     deep = not quick or any(metric.k is None or not metric.windowed for metric in metrics)
-    order, equal = rank_order(given.scores, ranked, ties, given.relevance, None if deep else depth)
+    labels = given.labels if ties in ("worst", "best") else None
+    order, equal = rank_order(given.scores, ranked, ties, labels, None if deep else depth)
     relevance = given.relevance.gather(1, order)
     judged = None if given.judged is None else given.judged.gather(1, order)
     size = sizes(ranked)
@@ -118,7 +128,7 @@ def _by_one_rule(
     found = [_value(metric, listed, relevance) for metric in metrics]
     if quick and ties == "average" and equal.numpy().any():
         rows = torch.from_numpy(np.flatnonzero(equal.numpy().any(1)))
-        some = Answer(*(None if each is None else each[rows] for each in given))  # type: ignore[arg-type]
+        some = given.rows(rows)
         order, equal = rank_order(some.scores, ranked[rows])
         judged = None if some.judged is None else some.judged.gather(1, order)
         tied = in_order(equal, ranked[rows].gather(1, order), judged=judged, pool=pool.rows(rows))

@@ -36,6 +36,7 @@ class NDCG(RankingMetric):
 
     base: ClassVar[str] = "ndcg"
     windowed: ClassVar[bool] = True
+    ends = "grades"
 
     gain: Gain = field(default=Exp2())
     discount: Discount = field(default=Log2())
@@ -68,7 +69,8 @@ class NDCG(RankingMetric):
         top = pool.top
         best = RankOrder(places).mean(self.discount).to(labels.dtype)
         ideal = (self.gain.relative(labels, top) * best).sum(-1)
-        gain = self.gain.relative(relevance.to(ranking.position.dtype) * ranking.mask, top) * ranking.mask
+        known = ranking.labelled
+        gain = self.gain.relative(relevance.to(ranking.position.dtype) * known, top) * known
         if self.short == "zero" and self.k is not None:
             gain = gain * (ranking.size >= self.k)
         return gain, ideal

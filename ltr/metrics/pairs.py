@@ -29,6 +29,7 @@ class PairAccuracy(RankingMetric):
     base: ClassVar[str] = "pairs"
     cuts: ClassVar[bool] = False
     pooled: ClassVar[bool] = False
+    ends = "order"
 
     @property
     def document_gain(self) -> Gain:

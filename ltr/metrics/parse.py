@@ -55,6 +55,8 @@ ALIASES = {
     "set_f": "f1",
     "setf": "f1",
     "hit_rate": "success",
+    "hit": "success",
+    "hr": "success",
     "ndcg_burges": "ndcg-exp2",
     "dcg_burges": "dcg-exp2",
 }

@@ -28,7 +28,9 @@ class Preset:
         every: options of all these metrics, where they have them and ``metrics`` says nothing else.
         queries: which queries count: "judged" (those of the judgements; one missing in the run counts 0),
             "intersection" (those on both sides) or "strict" (both sides must have the same ones).
-        unjudged_label: what it takes in a file for the label of documents that nobody judged; "negative": any below 0.
+        unjudged_label: what it takes for the label of documents that nobody judged; "negative": any below 0.
+        scores: the precision in which it compares scores, "float32" or that of the input (None); two that are one
+            number there are equal, so the lists are brought to it (``RankedLists.held_in``) before ties are ordered.
 
     Example:
         >>> PRESETS["trec_eval"].parse("ndcg@10").name
@@ -43,6 +45,7 @@ class Preset:
     every: Mapping[str, Any] = field(default_factory=dict)
     queries: Queries = "intersection"
     unjudged_label: Literal["negative"] | None = None
+    scores: Literal["float32"] | None = None
 
     def apply(self, metric: RankingMetric, keep: Collection[str] = ()) -> RankingMetric:
         """The metric as the program computes it.
@@ -84,10 +87,12 @@ PRESETS: dict[str, Preset] = {
     for preset in (
         Preset(
             "trec_eval",
-            "trec_eval 10.0 and 9.0.8, and ir_measures 0.4.3 and pytrec_eval-terrier 0.5.11, which call it",
-            {"ndcg": _LINEAR, **_BINARY, "err": {}, "rbp": {"p": 0.9}, "bpref": {}, "judged": {}},
+            "trec_eval 10.0 and 9.0.8 and pytrec_eval-terrier 0.5.11, scores in float32; err and judged are those of "
+            "ir_measures 0.4.3; not followed: labels cut to whole numbers, rbp of labels above 1",
+            {"ndcg": _LINEAR, **_BINARY, "f1": {}, "err": {}, "rbp": {"p": 0.9}, "bpref": {}, "judged": {}},
             {"ties": "docid", "empty": "zero"},
             unjudged_label="negative",
+            scores="float32",
         ),
         Preset(
             "letor",
@@ -112,6 +117,7 @@ PRESETS: dict[str, Preset] = {
             "XGBoost 3.2.0; a list with nothing relevant counts 1 (0 in its ndcg@k-), scores in float32",
             {"ndcg": {"empty": "one"}, "ap": {"divisor": "min", "empty": "one"}, "precision": {"divisor": "min"}},
             {**_ARRAYS, "ties": "stable"},
+            scores="float32",
         ),
         Preset(
             "catboost",
@@ -129,13 +135,15 @@ PRESETS: dict[str, Preset] = {
         ),
         Preset(
             "sklearn",
-            "scikit-learn 1.9.1: ndcg_score, dcg_score, average_precision_score, roc_auc_score",
+            "scikit-learn 1.9.1: ndcg_score, dcg_score, average_precision_score, roc_auc_score; "
+            "not followed: ap where two relevant documents have equal scores",
             {"ndcg": _LINEAR, "dcg": _LINEAR, "ap": {"ties": "worst"}, "auc": {"empty": "skip"}},
             _ARRAYS,
         ),
         Preset(
             "torchmetrics",
-            "torchmetrics 1.9.0; ties are averaged by nDCG and AUROC alone, scores in float32",
+            "torchmetrics 1.9.0; ties are averaged by nDCG and AUROC alone, scores in float32; "
+            "not followed: its unstable order of other ties, scores of 0 or less, which are no hits there",
             {
                 "ndcg": {**_LINEAR, "ties": "average"},
                 **_BINARY,
@@ -143,17 +151,19 @@ PRESETS: dict[str, Preset] = {
                 "auc": {"ties": "average"},
             },
             {**_ARRAYS, "ties": "stable"},
+            scores="float32",
         ),
         Preset(
             "ranx",
-            "ranx 0.3.21 on Qrels and Run",
+            "ranx 0.3.21 on Qrels and Run; not followed: labels cut to whole numbers, rbp of labels above 1",
             {"ndcg": _LINEAR, "dcg": _LINEAR, **_BINARY, "f1": {}, "rbp": {}, "bpref": {}},
             {"ties": "stable", "empty": "zero"},
             "strict",
         ),
         Preset(
             "rax",
-            "Rax 0.4.0; pairs is its opa_metric, where a tied pair is a wrong one; scores in float32",
+            "Rax 0.4.0; pairs is its opa_metric, where a tied pair is a wrong one; scores in float32; "
+            "not followed: scores of -inf, which are not ranked there",
             {
                 "ndcg": {},
                 "dcg": {},
@@ -164,6 +174,7 @@ PRESETS: dict[str, Preset] = {
                 "pairs": {"ties": "worst"},
             },
             {**_ARRAYS, "ties": "stable"},
+            scores="float32",
         ),
     )
 }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import nextafter
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from ltr.discounts import Geometric
+from ltr.gains import LEAST, real
 from ltr.metrics.base import BinaryMetric, linear_swap_deltas
 from ltr.metrics.measure import answer
 from ltr.ranking import Ranking, exact_ranking
@@ -46,8 +48,8 @@ class RBP(BinaryMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.p, int | float) or not 0 < self.p < 1:
-            raise ValueError(f"rbp: the persistence p must be a number between 0 and 1, got {self.p!r}")
+        wanted = "rbp: the persistence p must be a number between 0 and 1"
+        object.__setattr__(self, "p", real(self.p, wanted, LEAST, nextafter(1, 0)))
 
     def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         return (self._worth(ranking, relevance) * ranking.mean(Geometric(self.p), self.k)).sum(-1)
@@ -72,7 +74,7 @@ class RBP(BinaryMetric):
         """
         given = answer(scores, relevance, mask, retrieved=retrieved, judged=judged, finite_scores=True)
         ranked = given.ranked(self.unjudged)
-        ranking = exact_ranking(given.scores, ranked, self.ties, relevance=given.relevance)
+        ranking = exact_ranking(given.scores, ranked, self.ties, relevance=given.labels)
         unknown = torch.zeros_like(ranked) if given.judged is None else ranked & ~given.judged
         weight = (1 - self.p) * (unknown * ranking.mean(Geometric(self.p), self.k)).sum(-1)
         last = ranking.size[:, 0] if self.k is None else ranking.size[:, 0].clamp(max=self.k)

@@ -31,6 +31,7 @@ class RR(BinaryMetric):
 
     base: ClassVar[str] = "mrr"
     windowed: ClassVar[bool] = True
+    ends = "all"
 
     def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         return ranking.first(self.relevant(ranking, relevance), Reciprocal(), self.k)

@@ -32,6 +32,7 @@ class Success(BinaryMetric):
 
     base: ClassVar[str] = "success"
     windowed: ClassVar[bool] = True
+    ends = "all"
 
     def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         return ranking.first(self.relevant(ranking, relevance), torch.ones_like, self.k)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from ltr.gains import Gain, Linear
 from ltr.metrics.base import RankingMetric
+from ltr.metrics.measure import Answer
 from ltr.metrics.pairs import labels_differ
 from ltr.order import Ties
 from ltr.ranking import Ranking
@@ -21,7 +22,7 @@ class KendallTau(RankingMetric):
 
     C and D are the pairs of ranked documents that scores and labels order alike and contrariwise. Source: Kendall
     (1945), The treatment of ties in ranking problems; as in scipy, but 0 where all scores are equal. Undefined where
-    no two labels differ. Its ceiling is that of an order without ties; scores tied just as the labels are reach 1.
+    no two labels differ. Scores that are tied just as the labels are reach its ceiling, 1.
     Assumes a reader who compares any two results, those at the bottom as often as those on top.
 
     Args:
@@ -40,6 +41,7 @@ class KendallTau(RankingMetric):
     cuts: ClassVar[bool] = False
     pooled: ClassVar[bool] = False
     own_ties: ClassVar[bool] = True
+    ends = "order"
 
     ties: Ties = field(default="average", kw_only=True, metadata={"formula": {"average": "tau-b"}})
 
@@ -58,6 +60,9 @@ class KendallTau(RankingMetric):
         apart = size * (size - 1) / 2 - (ranking.mask * (ranking.block - 1)).sum(1) / 2  # pairs with different scores
         scale = ((right + wrong + tied).detach() * apart).sqrt()  # no score changes their sum
         return (right - wrong) / torch.where(scale > 0, scale, 1)
+
+    def ceiling_of(self, given: Answer) -> Tensor:
+        return self.measured(Answer(given.relevance, *given[1:])).value
 
     def answered(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         return labels_differ(ranking, relevance)

@@ -5,26 +5,30 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
 from ltr.evaluation import Evaluation, Setting, curve
-from ltr.evaluation.curves import Over, has_option
-from ltr.gap.numbers import number
-from ltr.report.layout import LABEL, Block, all_of, span
+from ltr.evaluation.curves import WHOLE, Over, has_option
+from ltr.evaluation.notes import all_of
+from ltr.report.layout import Block, known, span
 
 BAR = 24  # characters of the longest bar
+ROWS = 20  # settings up to which each has a row and a dot
 PICTURES = (".png", ".svg", ".pdf")
-MARKED = 30  # settings up to which each has a dot
+TICKS = 80  # characters that fit below a panel
 SHADED = 3  # systems up to which intervals can be told apart
 NUMBERED = ("k", "threshold")  # options whose settings are numbers
+LEVEL = 1e-12  # means nearer than this are equal
 
 
 class Curves(NamedTuple):
-    """Metric -> system -> the settings of an option."""
+    """Metric -> system -> the settings of an option; and the metrics that have no such option."""
 
     over: Over
     found: Mapping[str, Mapping[str, Sequence[Setting]]]
+    without: Sequence[str] = ()
 
 
 def curves(systems: Mapping[str, Evaluation], over: Over) -> Curves:
@@ -35,36 +39,57 @@ def curves(systems: Mapping[str, Evaluation], over: Over) -> Curves:
         over: the option.
     """
     found: dict[str, dict[str, Sequence[Setting]]] = {}
+    without: dict[str, None] = {}
     for name, table in systems.items():
         for each in table.values:
             if has_option(type(each.metric), over):
                 found.setdefault(each.metric.name, {})[name] = curve(table.lists, each.metric, over)
-    return Curves(over, found)
+            else:
+                without[each.metric.name] = None
+    return Curves(over, found, list(without))
 
 
-def curve_blocks(curves: Curves, width: int | None = None) -> Iterator[tuple[list[Block], list[str]]]:
-    """For each metric a table of the settings, and what it comes to in a sentence.
+def curve_blocks(curves: Curves) -> Iterator[tuple[list[Block], list[str]]]:
+    """For each metric a table of the settings, or of some where they are many, and what it comes to in a sentence.
 
     Args:
         curves: of one system, whose mean stands with its interval and a bar; or of several, side by side.
-        width: columns of the screen; systems have numbers where their names have no room.
     """
     for metric, systems in curves.found.items():
+        order, some = _settings(curves.over, systems)
         title = f"{metric}, over {curves.over}"
+        left = [f"{len(some)} of {len(order)} settings; plot=FILE draws all."] if len(some) < len(order) else []
         if len(systems) == 1:
             ((_, settings),) = systems.items()
-            yield [Block(title, _bars(settings))], [_moved(metric, curves.over, settings)]
+            said = _moved(metric, curves.over, settings)
+            yield [Block(title, _bars([each for each in settings if each.setting in some]))], [said, *left]
             continue
-        wide = LABEL + sum(2 + max(6, len(name)) for name in systems)
-        numbered = width is not None and wide > width
-        heads = {name: str(place) if numbered else name for place, name in enumerate(systems, start=1)}
-        order = max(systems.values(), key=len)
-        rows: dict[str, dict[str, str]] = {each.setting: dict.fromkeys(heads.values(), "-") for each in order}
-        for name, settings in systems.items():
-            for each in settings:
-                rows.setdefault(each.setting, dict.fromkeys(heads.values(), "-"))[heads[name]] = number(each.mean)
-        names = [", ".join(f"{head}: {name}" for name, head in heads.items())] if numbered else []
-        yield [Block(title, list(rows.items()))], [*names, _leaders(curves.over, systems)]
+        means = {name: {each.setting: known(each.mean) for each in settings} for name, settings in systems.items()}
+        rows = [(word, {name: column.get(word, "-") for name, column in means.items()}) for word in some]
+        yield [Block(title, rows)], [_leaders(curves.over, order, systems), *left]
+    if curves.without:
+        have = "has" if len(curves.without) == 1 else "have"
+        yield [], [f"{all_of(curves.without)} {have} no {curves.over} to vary."]
+
+
+def _settings(over: str, systems: Mapping[str, Sequence[Setting]]) -> tuple[list[str], list[str]]:
+    """All settings of some system, in order; and those worth a row: round cutoffs, the metric's own and the last one.
+
+    All are, where they are few.
+    """
+    order = list(dict.fromkeys(each.setting for settings in systems.values() for each in settings))
+    order.sort(key=lambda word: _place(over, word))  # stable
+    if over != "k" or len(order) <= ROWS:
+        return order, order
+    kept = {"3", order[-1], *(each.setting for settings in systems.values() for each in settings if each.own)}
+    return order, [word for word in order if word in kept or word.rstrip("0") in ("1", "2", "5")]
+
+
+def _place(over: str, setting: str) -> float:
+    """Where a setting stands among the others; those that are words stay where they are."""
+    if over not in NUMBERED:
+        return 0.0
+    return inf if setting == WHOLE else float(setting)
 
 
 def _bars(settings: Sequence[Setting]) -> list[tuple[str, dict[str, str]]]:
@@ -73,7 +98,7 @@ def _bars(settings: Sequence[Setting]) -> list[tuple[str, dict[str, str]]]:
         (
             each.setting,
             {
-                "mean": number(each.mean),
+                "mean": known(each.mean),
                 "95 % interval": span(*each.interval[:2]),
                 "n": str(each.lists),
                 "undefined": str(each.undefined) if each.undefined else "-",
@@ -85,36 +110,42 @@ def _bars(settings: Sequence[Setting]) -> list[tuple[str, dict[str, str]]]:
 
 
 def _moved(metric: str, over: str, settings: Sequence[Setting]) -> str:
-    known = [each for each in settings if each.mean == each.mean]
-    if not known:
+    real = [each for each in settings if each.mean == each.mean]
+    if not real:
         return f"{metric} has no mean under any {over}."
-    least, most = (end(known, key=lambda each: each.mean) for end in (min, max))
+    least, most = (end(real, key=lambda each: each.mean) for end in (min, max))
     if least.mean == most.mean:
         return f"{metric} is the same under every {over}."
-    low, high = (f"{number(each.mean)} ({over} {each.setting})" for each in (least, most))
+    low, high = (f"{known(each.mean)} ({over} {each.setting})" for each in (least, most))
     return f"{metric} lies between {low} and {high}."
 
 
-def _leaders(over: str, systems: Mapping[str, Sequence[Setting]]) -> str:
-    """Which system has the best mean where."""
-    means: dict[str, dict[str, float]] = {}
+def _leaders(over: str, order: Sequence[str], systems: Mapping[str, Sequence[Setting]]) -> str:
+    """Which systems have the best mean where."""
+    means: dict[str, dict[str, float]] = {word: {} for word in order}
     for name, settings in systems.items():
         for each in settings:
             if each.mean == each.mean:
-                means.setdefault(each.setting, {})[name] = each.mean
-    stretches: dict[str, list[list[str]]] = {}
-    before = None
-    for setting, found in means.items():
-        best = max(found, key=lambda name: found[name])
-        if best == before:
-            stretches[best][-1].append(setting)
-        else:
-            stretches.setdefault(best, []).append([setting])
-        before = best
-    if not stretches:
+                means[each.setting][name] = each.mean
+    best = {
+        word: [name for name, mean in found.items() if mean >= max(found.values()) - LEVEL]
+        for word, found in means.items()
+        if found
+    }
+    if not best:
         return f"No system has a mean under any {over}."
-    if len(stretches) == 1:
-        return f"{next(iter(stretches))} has the best mean under every {over}."
+    always = [name for name in systems if all(name in names for names in best.values())]
+    if always:
+        return f"{all_of(always)} {'has' if len(always) == 1 else 'have'} the best mean under every {over}."
+    stretches: dict[str, list[list[str]]] = {}
+    before = ""
+    for word, names in best.items():
+        name = all_of(names)
+        if name == before:
+            stretches[name][-1].append(word)
+        else:
+            stretches.setdefault(name, []).append([word])
+        before = name
     told = [
         f"{name} at {over} {all_of([word for part in parts for word in _words(over, part)])}"
         for name, parts in stretches.items()
@@ -143,25 +174,32 @@ def plot_curves(curves: Curves, path: str | os.PathLike[str]) -> None:
     """
     from matplotlib.figure import Figure
 
-    count, systems = len(curves.found), len(next(iter(curves.found.values())))
-    numbered = curves.over in NUMBERED
+    over, count, systems = curves.over, len(curves.found), len(next(iter(curves.found.values())))
+    numbered = over in NUMBERED
     figure = Figure(figsize=(8, 0.7 + 3.4 * count + 0.3 * (systems > 1) * ((systems + 2) // 3)), layout="constrained")
     panels = figure.subplots(count, 1, squeeze=False)[:, 0]
     for axes, (metric, found) in zip(panels, curves.found.items(), strict=True):
+        order, marked = _settings(over, found)
+        last = max((_place(over, word) for word in order if word != WHOLE), default=1.0)
+        x = {word: min(_place(over, word), 1.25 * last) if numbered else at for at, word in enumerate(order)}
         for name, settings in found.items():
-            x = [float(each.setting) if numbered else place for place, each in enumerate(settings)]
-            style = {"marker": "o" if len(settings) <= MARKED else "", "markersize": 4}
-            means = [each.mean for each in settings]
-            (line,) = axes.plot(x, means, linestyle="-" if numbered else ":", label=name, **style)
+            style = {"marker": "o" if len(settings) <= ROWS else "", "markersize": 4}
+            points, means = [x[each.setting] for each in settings], [each.mean for each in settings]
+            (line,) = axes.plot(points, means, linestyle="-" if numbered else ":", label=name, **style)
             if systems <= SHADED:
-                low, high = ([each.interval[end] for each in settings] for end in (0, 1))
-                axes.fill_between(x, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
-            if not numbered:
-                axes.set_xticks(x, [each.setting for each in settings])
+                some = [each for each in settings if each.setting in marked]
+                low, high = ([each.interval[end] for each in some] for end in (0, 1))
+                points = [x[each.setting] for each in some]
+                axes.fill_between(points, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
+        if len(marked) < len(order):
+            axes.set_xscale("log")
+            axes.minorticks_off()
+        upright = sum(map(len, marked)) > TICKS
+        axes.set_xticks([x[word] for word in marked], marked, rotation=90 if upright else 0)
         axes.set_title(metric, loc="left", fontsize="medium")
         axes.set_ylabel("mean, 95 % interval" if systems <= SHADED else "mean")
         axes.grid(alpha=0.3)
-    panels[-1].set_xlabel(curves.over)
+    panels[-1].set_xlabel(over)
     if systems > 1:
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize="small")
     figure.savefig(path, dpi=150, format=Path(path).suffix[1:].lower())

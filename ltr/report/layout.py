@@ -9,12 +9,13 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ltr.gap.numbers import number
-from ltr.metrics import RankingMetric
+from ltr.gap.numbers import counted, number
 
 FOLDED = 100  # columns of sentences where there is no screen
 LABEL = 30  # a longer label has a line of its own
+LEAST = 20  # columns into which text is folded
 NOTHING = ("", "-")
+FEW = 50  # lists below which intervals of a mean cover less than they say
 
 
 class Block(NamedTuple):
@@ -25,11 +26,10 @@ class Block(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """A table as lines, its columns, and those for which there was no room."""
+    """A table as lines, and its columns."""
 
     lines: list[str]
     heads: list[str]
-    left_out: list[str]
 
 
 def screen() -> int | None:
@@ -45,16 +45,16 @@ def screen() -> int | None:
     return shutil.get_terminal_size().columns if told or sys.stdout.isatty() else None
 
 
-def laid_out(
-    blocks: Sequence[Block], width: int | None = None, *, least: Sequence[str] = (), text: Sequence[str] = ()
-) -> Layout:
+def laid_out(blocks: Sequence[Block], width: int | None = None, *, text: Sequence[str] = ()) -> Layout:
     """Blocks whose columns stand below each other; a column of nothing but "-" is left out without a word.
+
+    Columns for which a line has no room stand in lines of their own below the block, under the same labels; one
+    without a head, which is there for the eye, goes.
 
     Args:
         blocks: with the same columns.
         width: columns of the screen; None: any number.
-        least: columns that go where there is no room, the first one first.
-        text: columns that stand to the left.
+        text: columns that stand to the left; the last one is folded where it does not fit.
 
     Example:
         >>> rows = [("bm25", {"mean": "0.25", "n": "7"}), ("dense", {"mean": "0.5", "n": "-"})]
@@ -73,29 +73,39 @@ def laid_out(
         head: max(len(head), *map(len, column)) for head, column in cells.items() if not set(column) <= set(NOTHING)
     }
     labels = [len(each) for each in (*(block.title for block in blocks), *(label for label, _ in rows))]
-    first, left_out = _most(labels, LABEL), []
-    for head in least:
-        if head in wide and width is not None and first + _room(wide) > width:
-            del wide[head]
-            left_out.append(head)
-    if width is not None and first + _room(wide) > width:
-        first = _most(labels, width - _room(wide))
+    first = _most(labels, LABEL)
+    if "" in wide and width is not None and first + _room(wide) > width:
+        del wide[""]
+    parts = [list(wide)]
+    if width is not None:
+        last = list(wide)[-1:]
+        if last and last[0] in text:
+            wide[last[0]] = min(wide[last[0]], max(LEAST, width - first - _room(wide) + wide[last[0]]))
+        first = _most(labels, min(LABEL, width - 2 - max(wide.values(), default=0)))
+        parts = _parts(wide, width - first)
 
-    def line(label: str, row: Mapping[str, str]) -> list[str]:
+    def row_of(label: str, row: Mapping[str, str], part: Sequence[str]) -> list[str]:
         own = [label] if len(label) > first else []
-        columns = [
-            row.get(head, "").ljust(room) if head in text else row.get(head, "").rjust(room)
-            for head, room in wide.items()
-        ]
-        return [*own, "  ".join([("" if own else label).ljust(first), *columns]).rstrip()]
+        folded = {head: textwrap.wrap(row.get(head, ""), wide[head]) if head in text else [] for head in part}
+        lines = []
+        for place in range(max(1, *map(len, folded.values())) if part else 1):
+            columns = [
+                "".join(folded[head][place : place + 1]).ljust(wide[head])
+                if head in text
+                else ("" if place else row.get(head, "")).rjust(wide[head])
+                for head in part
+            ]
+            lines.append("  ".join([("" if own or place else label).ljust(first), *columns]).rstrip())
+        return [*own, *lines]
 
     lines: list[str] = []
     for block in blocks:
-        lines += [""] if lines else []
-        lines += line(block.title, {head: head for head in wide})
-        for label, row in block.rows:
-            lines += line(label, row)
-    return Layout(lines, list(wide), left_out)
+        for part in parts:
+            lines += [""] if lines else []
+            lines += row_of(block.title, {head: head for head in part}, part)
+            for label, row in block.rows:
+                lines += row_of(label, row, part)
+    return Layout(lines, list(wide))
 
 
 def _most(lengths: Sequence[int], limit: int) -> int:
@@ -106,56 +116,106 @@ def _room(columns: Mapping[str, int]) -> int:
     return sum(2 + width for width in columns.values())
 
 
+def _parts(columns: Mapping[str, int], room: int) -> list[list[str]]:
+    """The columns in order, as many to a part as there is room for."""
+    parts: list[list[str]] = [[]]
+    left = room
+    for head, width in columns.items():
+        if parts[-1] and 2 + width > left:
+            parts.append([])
+            left = room
+        parts[-1].append(head)
+        left -= 2 + width
+    return parts
+
+
+def beside(terms: Mapping[str, Sequence[str]], width: int) -> list[str]:
+    """Terms, and beside each its sentences, folded to a width, each on lines of its own.
+
+    Example:
+        >>> print("\\n".join(beside({"se": ["standard error", "of the mean"], "n": ["lists"]}, 14)))
+        se  standard
+            error
+            of the
+            mean
+        n   lists
+    """
+    first = max(map(len, terms), default=0) + 2
+    lines = []
+    for term, sentences in terms.items():
+        room = max(1, width - first)
+        told = [line for each in sentences for line in textwrap.wrap(each, room, break_on_hyphens=False)]
+        heads = [term, *[""] * max(0, len(told) - 1)]
+        lines += [f"{head:<{first}}{line}".rstrip() for head, line in zip(heads, told or [""], strict=True)]
+    return lines
+
+
 class Page:
     """What is printed, table after table, no wider than the screen."""
 
     def __init__(self) -> None:
         self.width = screen()
         self.heads: set[str] = set()  # columns that stand on the page
-        self.left_out: list[str] = []  # columns for which there was no room
+        self.bold = sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and "NO_COLOR" not in os.environ
 
-    def table(self, blocks: Sequence[Block], *, least: Sequence[str] = (), text: Sequence[str] = ()) -> None:
-        """Print a table below an empty line, as ``laid_out`` makes it."""
+    @property
+    def folded(self) -> int:
+        """Columns of a sentence."""
+        return max(20, min(self.width or FOLDED, FOLDED))
+
+    def title(self, text: str, *, apart: bool = True) -> None:
+        """Print a sentence, bold on a terminal, below an empty line unless it is not ``apart``."""
+        lines = _folded(text, self.folded)
+        self._print([f"\x1b[1m{line}\x1b[0m" if self.bold else line for line in lines], apart)
+
+    def table(self, blocks: Sequence[Block], *, text: Sequence[str] = (), apart: bool = True) -> None:
+        """Print a table, as ``laid_out`` makes it, below an empty line unless it is not ``apart``."""
         if blocks:
-            found = laid_out(blocks, self.width, least=least, text=text)
+            found = laid_out(blocks, self.width, text=text)
             self.heads |= set(found.heads)
-            self.left_out += [head for head in found.left_out if head not in self.left_out]
-            print("", *found.lines, sep="\n")
+            self._print(found.lines, apart)
 
-    def lines(self, sentences: Sequence[str], *, apart: bool = False, whole: bool = False) -> None:
+    def lines(self, sentences: Sequence[str], *, apart: bool = False, whole: bool = False, hang: bool = True) -> None:
         """Print sentences; blanks before one indent it.
 
         Args:
             sentences: of any length.
             apart: below an empty line.
             whole: not folded unless there is a screen.
+            hang: indent what is folded.
         """
-        if apart and sentences:
-            print()
-        for sentence in sentences:
-            indent = " " * (len(sentence) - len(sentence.lstrip()))
-            room = len(sentence) if whole and self.width is None else max(20, min(self.width or FOLDED, FOLDED))
-            fold = textwrap.TextWrapper(
-                room, subsequent_indent=indent + "  ", break_long_words=False, break_on_hyphens=False
-            )
-            print(fold.fill(sentence))
+        width = None if whole and self.width is None else self.folded
+        self._print([line for sentence in sentences for line in _folded(sentence, width, hang)], apart)
 
-    def dropped(self) -> list[str]:
-        """What to say of columns for which there was no room."""
-        names = ", ".join(self.left_out)
-        return [f"left out for want of room: {names} (COLUMNS=132 makes room)"] if self.left_out else []
+    def terms(self, terms: Mapping[str, str], *, apart: bool = True) -> None:
+        """Print what words mean, beside each other, below an empty line unless they are not ``apart``."""
+        self._print(beside({term: [text] for term, text in terms.items()}, self.folded), apart)
+
+    @staticmethod
+    def _print(lines: Sequence[str], apart: bool) -> None:
+        if lines:
+            print(*([""] if apart else []), *lines, sep="\n")
 
 
-def brief(metrics: Sequence[RankingMetric]) -> dict[RankingMetric, str]:
-    """What a sentence calls each metric: base and cutoff where these tell it from the others, else its name.
+def _folded(sentence: str, width: int | None, hang: bool = True) -> list[str]:
+    indent = " " * (len(sentence) - len(sentence.lstrip()))
+    return textwrap.wrap(
+        sentence,
+        max(1, len(sentence)) if width is None else width,
+        subsequent_indent=indent + "  " * hang,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def known(value: float | None, *, sign: bool = False) -> str:
+    """A number of a table, "-" where there is none.
 
     Example:
-        >>> from ltr.metrics import parse
-        >>> list(brief([parse("ndcg-linear-docid@10"), parse("ap"), parse("ap-rel2")]).values())
-        ['ndcg@10', 'ap', 'ap-rel2']
+        >>> known(0.5), known(float("nan")), known(None), known(0.5, sign=True)
+        ('0.5000', '-', '-', '+0.5000')
     """
-    words = {metric: metric.convention.partition(" ")[0] for metric in metrics}
-    return {metric: word if list(words.values()).count(word) == 1 else metric.name for metric, word in words.items()}
+    return number(None if value is None or value != value else value, sign=sign)
 
 
 def span(low: float, high: float, *, sign: bool = False) -> str:
@@ -168,32 +228,29 @@ def span(low: float, high: float, *, sign: bool = False) -> str:
     return f"{number(low, sign=sign)} to {number(high, sign=sign)}" if low <= high else "-"
 
 
+def too_few(lists: int) -> str:
+    """Why no winner is named, "" where there are lists enough.
+
+    Example:
+        >>> too_few(1)[:42], too_few(50)
+        ('1 list is too few to name a winner: below ', '')
+    """
+    if lists >= FEW:
+        return ""
+    are = "is" if lists == 1 else "are"
+    return (
+        f"{counted(lists, 'list')} {are} too few to name a winner: below {FEW}, such intervals cover less than they "
+        "say, and another draw of queries could turn any of these orders around."
+    )
+
+
 def percent(share: float) -> str:
-    """A share with one decimal; what is not nothing is not 0.
+    """A share with one decimal; what is not nothing is not 0, and what is not all is not 100.
 
     Example:
-        >>> percent(0.0791), percent(0.00001), percent(1)
-        ('7.9 %', '<0.1 %', '100.0 %')
+        >>> percent(0.0791), percent(0.00001), percent(0.99999), percent(1)
+        ('7.9 %', '< 0.1 %', '> 99.9 %', '100.0 %')
     """
-    return "<0.1 %" if 0 < share < 0.0005 else f"{100 * share:.1f} %"
-
-
-def some(names: Sequence[str], most: int = 5) -> str:
-    """The first few by name.
-
-    Example:
-        >>> some(["q1", "q2"]), some(["q1", "q2", "q3"], 2)
-        ('q1, q2', 'q1, q2 and 1 more')
-    """
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
-
-
-def all_of(names: Sequence[str]) -> str:
-    """The names as words of a sentence.
-
-    Example:
-        >>> all_of(["a"]), all_of(["a", "b", "c"])
-        ('a', 'a, b and c')
-    """
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    if 0 < share < 0.0005:
+        return "< 0.1 %"
+    return "> 99.9 %" if 0.9995 <= share < 1 else f"{100 * share:.1f} %"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,11 +10,12 @@ import torch
 
 from ltr.evaluation import Evaluation, Regret, regret_classes, regret_of
 from ltr.evaluation.answers import answers
+from ltr.evaluation.notes import all_of, brief
 from ltr.evaluation.regret import CLASSES, ClassOfLists
 from ltr.gains import Table
 from ltr.gap.numbers import number
 from ltr.metrics import NDCG, RankingMetric
-from ltr.report.layout import Block, brief
+from ltr.report.layout import Block
 
 LONGEST = 1000  # places of a metric without a cutoff whose weight is looked at
 SHORT = dict(zip(CLASSES, ("perfect", "wrong order", "below", "late", "nothing", "no answer"), strict=True))
@@ -64,44 +65,49 @@ def what_is_lost(lost: Mapping[str, Lost]) -> list[Block]:
         classes = {SHORT[one.name]: str(one.lists) if one.lists else "-" for one in each.classes}
         parts = {"lost": each.selection + each.order, "selection": each.selection, "order": each.order}
         rows.append((name, {head: number(value) for head, value in parts.items()} | classes))
-    return [Block(f"what {each.name} lacks to 1", rows) for each in list(lost.values())[:1]]
+    return [Block(f"lost by {each.name}", rows) for each in list(lost.values())[:1]]
 
 
-def kinds(lost: Mapping[str, Lost], heads: Collection[str]) -> Iterator[str]:
+def kinds(lost: Mapping[str, Lost], heads: Collection[str]) -> dict[str, str]:
     """What the columns of that table are.
 
     Args:
         lost: as ``losses`` gives it.
         heads: the columns that have been printed.
     """
-    for each in list(lost.values())[:1]:
-        first = f"the first {each.metric.k}" if each.metric.k else "the list"
-        yield (
-            f"lost = selection (better documents are not in {first}) + order (those that are stand in the wrong "
-            "order), over lists with an answer"
-        )
-        told = {
-            "wrong order": "right set in the wrong order",
-            "below": "relevant below the cutoff",
-            "late": "first relevant late",
-            "nothing": f"nothing relevant in {first}",
-        }
-        words = [f"{head}: {text}" for head, text in told.items() if head in heads]
-        if words:
-            yield f"lists by what they lose; {'; '.join(words)}"
+    if not lost:
+        return {}
+    metric = next(iter(lost.values())).metric
+    first = f"the first {metric.k}" if metric.k else "the list"
+    told = {
+        "lost": "selection + order, over lists with an answer",
+        "selection": f"better documents are not in {first}",
+        "order": "those that are stand in the wrong order",
+        "perfect": "lists that lose nothing",
+        "wrong order": "lists with the right set in the wrong order",
+        "below": "lists with a relevant document below the cutoff",
+        "late": "lists whose first relevant document comes late",
+        "nothing": f"lists with nothing relevant in {first}",
+        "no answer": "lists that do not count",
+    }
+    return {head: text for head, text in told.items() if head in heads}
 
 
 def shown_lines(metrics: Sequence[RankingMetric], shown: int, longest: int) -> list[str]:
     """For each metric, how much of what it scores lies below the places that anybody sees."""
-    lines = []
+    lines, whole = [], []
     for metric, name in brief(metrics).items():
         below = share_below(metric, shown, longest)
-        if below is not None and below > 0.005:
+        if below is None and metric.base != "judged":
+            whole.append(name)
+        elif below is not None and below > 0.005:
             instead = f"; {name.partition('@')[0]}@{shown} scores what is shown" if metric.cuts else ""
             lines.append(
                 f"{name}: {100 * below:.0f} % of its weight lies below position {shown}, where nobody looks{instead}"
             )
-    return lines
+    if whole:
+        lines.append(f"{all_of(whole)}: the whole list counts, also below position {shown}, where nobody looks")
+    return lines or [f"shown={shown}: no metric here scores what lies below that position"]
 
 
 def share_below(metric: RankingMetric, shown: int, longest: int = LONGEST) -> float | None:

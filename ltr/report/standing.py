@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ltr.evaluation import Evaluation, Interval, MetricValues, Turn, could_turn, counted_lists, interval, paired_t
+from ltr.evaluation import Evaluation, Interval, MetricValues, Turn, could_turn, interval, paired_t
+from ltr.evaluation.notes import all_of, brief, tie_range
 from ltr.evaluation.paired import ALPHA, SAME
-from ltr.evaluation.tables import per_query
-from ltr.gap.numbers import number
-from ltr.report.layout import Block, all_of, brief, span
+from ltr.gap.numbers import counted, number
+from ltr.report.layout import Block, span, too_few
 from ltr.report.unjudged import Budget
 
 RIVALS = 5  # systems that the best one is held against
@@ -66,7 +65,7 @@ def standing(systems: Mapping[str, Evaluation], budget: Budget) -> tuple[list[Bl
     ]
     left = len(others) - len(rivals)
     sentences = [
-        *([f"The other {left} stand further behind."] if left > 0 else []),
+        *([f"{counted(left, 'more system')} {'stands' if left == 1 else 'stand'} further behind."] if left > 0 else []),
         *_shared_by(values[best], rivals),
         *_chance(best, rivals, len(values) * (len(values) - 1) // 2),
         *_judgements(best, rivals),
@@ -113,14 +112,9 @@ def _shared_by(best: MetricValues, rivals: Sequence[Rival]) -> Iterator[str]:
 
 def _chance(best: str, rivals: Sequence[Rival], pairs: int) -> Iterator[str]:
     """What another draw of queries could do."""
-    from ltr.report.tables import FEW  # late: it brings rich
-
     fewest = min((each.lists for each in rivals), default=0)
-    if fewest < FEW:
-        yield (
-            f"{counted_lists(fewest)} are too few to name a winner: below {FEW}, such intervals cover less than they "
-            "say, and another draw of queries could turn any of these orders around."
-        )
+    if few := too_few(fewest):
+        yield few
         return
     if any(np.isnan(each.p) for each in rivals):
         yield "Weighted lists have no test here: the intervals alone say how far two stand apart."
@@ -180,22 +174,11 @@ def _gaps(best: str, values: MetricValues, rivals: Sequence[Rival]) -> Iterator[
         mine = float(np.average(values.value[ours][there], weights=weight))
         other = float(np.average(each.values.value[theirs][there], weights=weight))
         if sign * (mine - other) < 0:
+            both = counted(int(there.sum()), "list")
             yield (
-                f"Missing queries decide: on the {int(there.sum())} lists that both answered, {each.name} has "
+                f"Missing queries decide: on the {both} that both answered, {each.name} has "
                 f"{number(other)} and {best} {number(mine)}."
             )
-
-
-def tie_range(values: MetricValues) -> tuple[float, float] | None:
-    """The mean with tied documents in the worst and in the best order; None where the metric has a rule of its own."""
-    if values.metric.own_ties:
-        return None
-    if not values.tied.any():
-        mean = _mean(values)
-        return None if mean is None else (mean, mean)
-    both = per_query(values.lists, [replace(values.metric, ties="worst"), replace(values.metric, ties="best")])
-    low, high = (_mean(each) for each in both)
-    return None if low is None or high is None else (min(low, high), max(low, high))
 
 
 def _shared(one: MetricValues, other: MetricValues) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

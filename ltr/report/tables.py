@@ -11,11 +11,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from ltr.evaluation import Comparison, compare, counted_lists, interval
-from ltr.gap.numbers import number
+from ltr.evaluation import Comparison, compare, interval
+from ltr.gap.numbers import counted, number
+from ltr.report.layout import too_few
 from ltr.runs import Run
 
-FEW = 50  # lists below which intervals of a mean cover less than they say
 PAIRS = 6  # comparisons that a sweep prints one by one
 MEANING = (
     "A surrogate is the loss that is trained on in place of the metric; beside what it believes of the metric stands "
@@ -41,13 +41,15 @@ def print_run(run: Run, console: Console | None = None) -> None:
     info, rows = run.read_info(), run.gap_rows()
     if rows:
         did = "was worth" if rows[-1]["kind"] == "neither" else "believed"
-        _title(console, f"what {rows[-1]['surrogate']} {did} on {counted_lists(rows[-1]['lists'])} of validation data")
+        _title(
+            console, f"what {rows[-1]['surrogate']} {did} on {counted(rows[-1]['lists'], 'list')} of validation data"
+        )
         console.print(_history(rows, int(info["best"]["epoch"])))
         if info["best"].get("value", 0.0) is None:
             console.print(f"No state was better than NaN by {info['best']['metric']}: * is the first one.")
         console.print(_between(rows[-1]), _meaning(rows[-1]), _agreement(rows[-1]), sep="\n")
     if info["test"]:
-        _title(console, f"what was true on {_testcounted_lists(run, info['metric'])}")
+        _title(console, f"what was true on {_tested_lists(run, info['metric'])}")
         console.print(_tested([(run.path.name, run)], info))
         for name in info["test"]:
             if name in info["conventions"]:
@@ -67,7 +69,7 @@ def print_sweep(runs: Sequence[Run], console: Console | None = None) -> None:
     done = [(run.path.name, run) for run in runs if run.read_info()["status"] == "finished"]
     tested = [(name, run) for name, run in done if run.read_info()["test"]]
     if tested:
-        lists = counted_lists(tested[0][1].read_info()["test_gap"]["lists"])
+        lists = counted(tested[0][1].read_info()["test_gap"]["lists"], "list")
         _title(console, f"who believed what on {lists} of test data, each at the epoch that validation chose")
         console.print(MEANING)
         console.print(_beliefs(tested))
@@ -77,7 +79,7 @@ def print_sweep(runs: Sequence[Run], console: Console | None = None) -> None:
         console.print(_concordance(tested), TAU, sep="\n")
     for alike in _comparable(tested):
         info = alike[0][1].read_info()
-        _title(console, f"what was true on {_testcounted_lists(alike[0][1], info['metric'])}")
+        _title(console, f"what was true on {_tested_lists(alike[0][1], info['metric'])}")
         console.print(_tested(alike, info, only=info["metric"]))
         console.print(info["conventions"][info["metric"]], *_differences(alike, info), sep="\n")
     if runs:
@@ -103,7 +105,7 @@ def _between(row: dict[str, Any]) -> str:
     if not row["left_out"]:
         return text
     what = "tau and regret" if row["kind"] == "neither" else "belief, gap, tau and regret"
-    return f"{text}\n{what} leave out {counted_lists(row['left_out'])} without an order to learn, val/ does not"
+    return f"{text}\n{what} leave out {counted(row['left_out'], 'list')} without an order to learn, val/ does not"
 
 
 def _belief_heads(row: dict[str, Any]) -> list[str]:
@@ -216,11 +218,8 @@ def _differences(runs: Sequence[tuple[str, Run]], info: dict[str, Any]) -> Itera
 
 def _verdict(pairs: Sequence[tuple[str, str, Comparison]], target: str) -> Iterable[str]:
     lists = pairs[0][2].lists
-    if lists < FEW:
-        yield (
-            f"{lists} lists are too few to name a winner: below {FEW}, such intervals cover less than they say, and "
-            "another draw of queries could turn any of these orders around."
-        )
+    if few := too_few(lists):
+        yield few
         return
     if any(np.isnan(each[2].sign_flip.p) for each in pairs):
         said = f", and none of the {len(pairs)} is corrected for the others" if len(pairs) > 1 else ""
@@ -229,7 +228,7 @@ def _verdict(pairs: Sequence[tuple[str, str, Comparison]], target: str) -> Itera
     apart = [each for each in pairs if each[2].sign_flip.p * len(pairs) < 0.05]
     for first, second, found in apart:
         yield found.sentence(first, second)
-    told = f"told apart by a sign-flip test, Bonferroni-corrected for {len(pairs)} comparisons"
+    told = f"told apart by a sign-flip test, Bonferroni-corrected for {counted(len(pairs), 'comparison')}"
     yield f"{len(apart)} of them {told}." if apart else f"On {target} these {lists} lists leave no two {told}."
 
 
@@ -246,7 +245,7 @@ def _meaning(row: dict[str, Any]) -> str:
 
 def _agreement(row: dict[str, Any]) -> str:
     left_out = f" ({row['not_finite']} more not finite)" if row["not_finite"] else ""
-    over = f"{row['validations']} validations{left_out}"
+    over = counted(row["validations"], "validation") + left_out
     if row["tau"] is None:
         return f"{over}, too few or too alike to tell whether the loss goes with the metric."
     text = f"over {over}: tau of -loss and {row['target']} is {row['tau']:.2f}"
@@ -263,10 +262,10 @@ def _values(run: Run, metric: str) -> dict[str, float]:
     return {row["query"]: row["value"] for row in _rows(run, metric) if row["value"] is not None}
 
 
-def _testcounted_lists(run: Run, metric: str) -> str:
+def _tested_lists(run: Run, metric: str) -> str:
     rows = _rows(run, metric)
     silent = sum(not row["defined"] for row in rows)
-    return f"{counted_lists(len(rows))} of test data" + (f", {silent} of them without an answer" if silent else "")
+    return f"{counted(len(rows), 'list')} of test data" + (f", {silent} of them without an answer" if silent else "")
 
 
 def _averaged(values: Sequence[dict[str, float]]) -> dict[str, float]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ltr.evaluation import Bounds, RankedLists, bounds
+from ltr.evaluation.extremes import cases
 from ltr.metrics import RankingMetric
 
 MOST = 1e8  # documents of all cases that are looked at, a second or two
-TRIED = 130  # cases of a list with many unjudged documents, at most, each from the best end and from the worst
-PAIR = 4  # two systems are so many times the work of one
+PAIR = 2  # two systems are so many times the work of one
 
 
 class Budget:
@@ -49,6 +49,6 @@ def work(lists: RankedLists, metric: RankingMetric) -> float:
     known = np.concatenate([[0], np.cumsum(lists.judged)])[lists.offsets]
     unjudged = lists.lengths - np.diff(known)
     near = unjudged if metric.k is None or not metric.windowed else np.minimum(unjudged, metric.k)
-    cases = 2 * (np.minimum(near, TRIED) + 1) * (unjudged > 0)
+    tried = cases(metric, near) * (unjudged > 0)
     pool = np.diff(known if lists.pool_offsets is None else lists.pool_offsets)
-    return float((cases * (lists.lengths + pool + unjudged)).sum())
+    return float((tried * (lists.lengths + pool + unjudged)).sum())

@@ -282,10 +282,8 @@ def _bounds(data: RankingData, metrics: Sequence[RankingMetric]) -> dict[str, di
     """By metric name: what a random order and the ideal one are worth, over the lists that the mean is over."""
     found: dict[str, dict[str, float | None]] = {}
     for each in per_query(lists_of(np.zeros(len(data.relevance)), data), metrics):
-        weight = each.weight * each.counted
-        total = weight.sum()
-        means = {"floor": (each.floor * weight).sum(), "ceiling": (each.ceiling * weight).sum()}
-        found[each.metric.name] = {name: float(mean / total) if total else None for name, mean in means.items()}
+        ends = zip(("floor", "ceiling"), each.bounds(), strict=True)
+        found[each.metric.name] = {name: None if math.isnan(end) else end for name, end in ends}
     return found
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torchmetrics.utilities import rank_zero_warn
 
-from ltr.lists import as_tensor, exact_dtype, may_look
+from ltr.lists import as_tensor, check_weight, exact_dtype, may_look
 from ltr.metrics import RankingMetric, answer, measure, parse
 from ltr.training.tables import Accumulator, by_query, joined
 
@@ -22,12 +22,14 @@ class MetricMean(Accumulator):
 
     sum_q w_q value_q / sum_q w_q over the lists that count by the metric's rule ``empty``. The state is sums alone,
     of one size however many lists come. It may be cloned, pickled, moved, put into a MetricCollection and given to
-    ``self.log``. Padded lists never make an accelerator wait (unless ``empty`` is "error"); flat rows do, for lengths.
+    ``self.log``. A query that comes twice counts twice unless ``per_query``, and a DistributedSampler repeats some to
+    fill up: take ``per_query=True`` or a sampler that does not pad. Padded lists never make an accelerator wait (unless
+    ``empty`` is "error"); flat rows do, for lengths.
 
     Args:
         metric: a metric or its name, or several, which share one sort.
         per_query: keep each list's values too, for ``table``; updates then name their queries, and a query that comes
-            again counts once (a DistributedSampler fills up with repeated ones).
+            again counts once.
         options: those of torchmetrics.Metric: compute_on_cpu, dist_sync_on_step, process_group, ...
 
     Raises:
@@ -134,7 +136,7 @@ class MetricMean(Accumulator):
             setattr(self, self._sums, sum((_summed(rows) for _, rows in parts), getattr(self, self._sums)))
 
     def compute(self) -> Tensor | dict[str, Tensor]:
-        """The mean, or the metric's name -> the mean where there are several; NaN over no list."""
+        """The mean, or the metric's name -> the mean where there are several; NaN over no list of a weight above 0."""
         weighted, _, weight, *_ = self._total()
         mean = weighted / weight
         return mean[0] if self.single else {each.name: mean[at] for at, each in enumerate(self.metrics)}
@@ -180,9 +182,7 @@ class MetricMean(Accumulator):
                 )
         settled = [metric.settle(*each) for metric, each in zip(self.metrics, found, strict=True)]
         value, counted = (torch.stack(each, 1) for each in zip(*settled, strict=True))  # [B, M]
-        weight = value.new_ones(len(value)) if weight is None else weight.detach().to(value.dtype)
-        if may_look(weight) and not (right := torch.isfinite(weight) & (weight >= 0)).all():
-            raise ValueError(f"weight must be numbers >= 0, got {weight[~right][0].item():g}")
+        weight = value.new_ones(len(value)) if weight is None else check_weight(weight.detach().to(value.dtype))
         undefined = torch.stack([(weight > 0) & ~each.defined for each in found], 1)
         return torch.stack([value.detach(), weight[:, None] * counted, undefined], 1)
 

@@ -70,14 +70,14 @@ def test_does_not_fit(value: object, annotation: object) -> None:
 @pytest.mark.parametrize(
     ("annotation", "rule"),
     [
-        (str, Text(False, False, False)),
-        (str | None, Text(False, False, True)),
-        (Path, Text(False, False, False)),
-        (PATHS | None, Text(True, False, True)),
-        (Literal["a", "b"], Text(False, False, False)),
-        (str | Node, Text(False, True, False)),
-        (Sequence[str | Node] | None, Text(True, True, True)),
-        (Gain | str, Text(False, True, False)),
+        (str, Text(False, False, False, True)),
+        (str | None, Text(False, False, True, True)),
+        (Path, Text(False, False, False, True)),
+        (PATHS | None, Text(True, False, True, True)),
+        (Literal["a", "b"], Text(False, False, False, True)),
+        (str | Node, Text(False, True, False, True)),
+        (Sequence[str | Node] | None, Text(True, True, True, False)),
+        (Gain | str, Text(False, True, False, True)),
     ],
 )
 def test_these_keys_take_text(annotation: object, rule: Text) -> None:

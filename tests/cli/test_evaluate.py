@@ -59,7 +59,7 @@ def test_the_values_are_written_as_those_of_a_run(ltr: Ltr, at_work: Path) -> No
     assert len(rows) == len(theirs)
     for row in rows:
         other = theirs[row["query"], row["metric"]]
-        assert {**row, "value": None} == {**other, "value": None}
+        assert {**{name: row[name] for name in other}, "value": None} == {**other, "value": None}
 
 
 def test_other_data_and_other_metrics(ltr: Ltr, at_work: Path) -> None:
@@ -88,7 +88,7 @@ def test_only_the_file_that_is_asked_for_is_read(ltr: Ltr, workplace: Path, here
 def test_floor_ceiling_and_interval_stand_beside_the_mean(ltr: Ltr, at_work: Path) -> None:
     _, out, _ = ltr("evaluate", "first")
     (row,) = [line for line in out.splitlines() if line.startswith("ndcg-linear@5 ")]
-    mean, low, high, sd, se, floor, ceiling = map(float, re.findall(r"\d\.\d+", row))
+    mean, low, high, floor, ceiling, sd, se = map(float, re.findall(r"\d\.\d+", row))
     assert sd > se > 0
     assert floor < mean < ceiling == 1
     assert low < mean < high
@@ -101,7 +101,7 @@ def test_floor_ceiling_and_interval_stand_beside_the_mean(ltr: Ltr, at_work: Pat
         ([], 2, "inputs: wanted QRELS RUN [RUN ...], a table with labels and scores, or a trained run\n"),
         (["nope"], 1, "no run 'nope': neither a run folder nor a name below"),
         (["first", "metric=ndgc"], 2, "metric: unknown metric 'ndgc': wanted one of ndcg, dcg, "),
-        (["first", "split=tset"], 2, "split: wanted 'train' or 'validation' or 'test', got the text 'tset'"),
+        (["first", "split=tset"], 2, "split: wanted 'train' or 'validation' or 'test' or null, got the text 'tset'"),
         (["first", "data.tset=x.txt"], 2, "data.tset: ltr.data.letor has no such key; did you mean test?"),
         (["first", "loss=mse"], 2, "loss: ltr evaluate has no such key"),
         (["first", "output=no/v.csv"], 2, "output: no such folder: {work}/no"),

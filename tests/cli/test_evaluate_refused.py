@@ -35,8 +35,8 @@ def refused(ltr: Ltr, *words: str, status: int = 2) -> str:
         (["preset=lightgbm", "metrics=[mrr,ap]"], "metrics: preset lightgbm has no mrr; it has ndcg, ap"),
         (
             ["aggregate=micro", "metrics=[mrr]"],
-            "aggregate: micro pools numerators and denominators over lists, which precision, recall, f1, ndcg, dcg "
-            "have; mrr has none",
+            "aggregate: mrr: micro pools numerators and denominators over lists, which precision, recall, f1, ndcg, "
+            "dcg have; take mean for other metrics",
         ),
         (["over=gain", "metrics=[mrr,ap]"], "over: wanted a metric that has a gain to vary (ndcg, dcg), got mrr, ap"),
         (["over=n"], "over: wanted 'k' or 'gain' or 'discount' or 'threshold' or null, got the text 'n'"),
@@ -53,6 +53,9 @@ def refused(ltr: Ltr, *words: str, status: int = 2) -> str:
         (["shown=0"], "shown: wanted a whole number from 1 on, got 0"),
         (["depth=0"], "depth: wanted a whole number from 1 on, got 0"),
         (["preset=all", "by=type"], "by: wants one preset, or none; got preset=all"),
+        (["metrics=[]"], "metrics: wanted at least one metric, such as ndcg@10; came an empty list"),
+        (["metrics="], "metrics: wanted at least one metric, such as ndcg@10; came an empty list"),
+        (["metric=ap", "metric=mrr"], "metric: wanted once, came metric=ap and metric=mrr"),
     ],
 )
 def test_before_anything_is_read(ltr: Ltr, files: Path, words: list[str], message: str) -> None:
@@ -83,6 +86,8 @@ def test_a_picture_needs_matplotlib(ltr: Ltr, files: Path, monkeypatch: pytest.M
             "inputs: mine is a trained run, which is evaluated alone; ltr compare FIRST SECOND compares two",
         ),
         (["qrels.txt", "gone.run"], 1, "{here}/gone.run: no such file or folder"),
+        (["qrels.txt", "x" * 300], 1, "{here}/" + "x" * 300 + ": no such file or folder"),
+        (["x" * 300 + ".run"], 2, f"inputs: {'x' * 300}.run is neither a file nor a trained run"),
         (["qrels.txt", "bm25.run", "bm25.run"], 2, "inputs: bm25.run stands twice"),
         (
             ["qrels.txt", "empty.run"],
@@ -147,14 +152,24 @@ def test_inputs_that_are_no_evaluation(ltr: Ltr, files: Path, inputs: list[str],
         (
             ["by=type:year", "attributes=about.csv"],
             1,
-            "by=year: wanted an ISO date such as 2024-03-01, query q1 has 'navigation'",
+            "{here}/about.csv: by=type:year: wanted a date of each query, such as 2024-03-01, came 'navigation' for q1",
         ),
-        (["by=type", "attributes=varies.csv"], 1, "wanted one value of type a query, came a and b in query q1"),
+        (
+            ["by=date:month", "attributes=varies.csv"],
+            1,
+            "{here}/varies.csv: by=date:month: wanted a date of each query, such as 2024-03-01, "
+            "came '2024-13-01' for q2",
+        ),
+        (
+            ["by=type", "attributes=varies.csv"],
+            1,
+            "{here}/varies.csv: wanted one value of type a query, came a and b in query q1",
+        ),
     ],
 )
 def test_what_only_shows_in_the_lists(ltr: Ltr, files: Path, words: list[str], status: int, message: str) -> None:
-    (files / "varies.csv").write_text("query,type\nq1,a\nq1,b\n")
-    assert refused(ltr, *PAIR, *words, status=status) == message
+    (files / "varies.csv").write_text("query,type,date\nq1,a,2024-01-01\nq1,b,\nq2,b,2024-13-01\n")
+    assert refused(ltr, *PAIR, *words, status=status) == message.replace("{here}", str(files))
     assert not list(files.glob("*.part"))
 
 
@@ -166,6 +181,10 @@ def test_what_belongs_to_files_is_no_word_of_a_trained_run(ltr: Ltr, at_work: Pa
     assert refused(ltr, "first", word) == f"{key}: belongs to judgements in files, and first is a trained run"
 
 
-def test_data_belong_to_a_trained_run(ltr: Ltr, files: Path) -> None:
-    message = "data: belongs to a trained run, and the inputs are files"
-    assert refused(ltr, *PAIR, "data=synthetic") == message
+@pytest.mark.parametrize("inputs", [PAIR, ("both.csv",)])
+@pytest.mark.parametrize("word", ["data=synthetic", "split=test", "split=train", "checkpoint=best", "root=runs"])
+def test_what_belongs_to_a_trained_run_is_no_word_of_files(
+    ltr: Ltr, files: Path, inputs: tuple[str, ...], word: str
+) -> None:
+    message = f"{word.partition('=')[0]}: belongs to a trained run, and the inputs are files"
+    assert refused(ltr, *inputs, word) == message

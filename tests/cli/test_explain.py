@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import ltr as package
-from ltr.metrics import NDCG
+from ltr.metrics import METRICS, NDCG, parse
 from ltr.runs import Run
 from tests.cli.conftest import Ltr
 
@@ -23,15 +23,15 @@ def positions(out: str) -> list[list[str]]:
 
 def values(out: str) -> dict[str, float]:
     """The table of metrics."""
-    lines = out.partition("\nmetric ")[2].partition("\n\n")[0].splitlines()
-    found = (re.match(r"(\S+) +(\d\.\d{4})", line) for line in lines)
+    lines = out.partition("\nmetric  ")[2].partition("\n\n")[0].splitlines()
+    found = (re.match(r"(\S+) +(\d+\.\d{4})", line) for line in lines)
     return {match[1]: float(match[2]) for match in found if match}
 
 
 @pytest.fixture
 def files(here: Path) -> Path:
     """qrels.txt, a.run and table.csv in the working directory."""
-    (here / "qrels.txt").write_text("7 0 a 3\n7 0 b 0\n7 0 m 2\n12e3 0 a 1\n12e3 0 b 0\n8 0 a 1\n")
+    (here / "qrels.txt").write_text("7 0 a 3\n7 0 b 0\n7 0 m 2\n12e3 0 a 1\n12e3 0 b 0\n8 0 a 1\n9 0 a 0\n")
     (here / "a.run").write_text("7 Q0 x 1 3 t\n7 Q0 a 2 2 t\n7 Q0 b 3 2 t\n12e3 Q0 b 1 2 t\n12e3 Q0 a 2 1 t\n")
     (here / "table.csv").write_text("qid,item,grade,score\n7,a,2,0.5\n7,b,,1.5\n8,c,1,0.1\n8,d,0,0.2\n")
     return here
@@ -56,12 +56,14 @@ def test_grades_print_the_worked_example_of_the_documents(ltr: Ltr) -> None:
         "\nIDCG = 7.000 + 4.417 + 1.500 + 0.431 + 0.000 = 13.347\n",
         "\nndcg@5 = DCG / IDCG = 11.839 / 13.347 = 0.8870\n",
         "\nPosition 1 alone holds 59 % of it.\n",
-        "\nndcg@5             0.8870  0.7211  -0.1659\n",
+        "\nndcg@5              0.8870   0.7211  -0.1659\n",
         "\nndcg@5 gain=2^y-1 discount=1/log2(1+r) ",
     ):
         assert said in out
-    five = {"ndcg@5": 0.8870, "mrr@5": 1, "ap@5": 0.95, "precision@5": 0.8, "recall@5": 1, "err-max3@5": 0.9084}
-    assert values(out) == {**five, "rbp": 0.5699, "pairs": 0.5556}
+    assert [parse(name).base for name in values(out)] == list(METRICS)
+    few = {"ndcg@5": 0.8870, "dcg@5": 11.8389, "mrr@5": 1, "ap@5": 0.95, "precision@5": 0.8, "recall@5": 1}
+    assert values(out).items() >= {**few, "err-max3@5": 0.9084, "rbp": 0.5699, "pairs": 0.5556}.items()
+    assert "\nrbp: residual 0.3277, " in out
 
 
 def test_the_output_has_no_colour_and_keeps_to_the_width(ltr: Ltr, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,16 +71,31 @@ def test_the_output_has_no_colour_and_keeps_to_the_width(ltr: Ltr, monkeypatch: 
         monkeypatch.setenv("COLUMNS", str(columns))
         out = ltr("explain", 3, 1, 2, 0, 3, "swap=[2,5]")[1]
         assert "\x1b" not in out
-        assert max(map(len, out.partition("\nby these rules\n")[0].splitlines())) <= columns
+        assert [line for line in out.splitlines() if len(line) > columns or line != line.rstrip()] == []
+
+
+def test_a_grade_above_the_scale_says_that_the_scale_rose(ltr: Ltr) -> None:
+    said = "the highest grade is 2 before the change and 5 after it, so the scale goes up to 5 in both."
+    assert said in " ".join(ltr("explain", 2, 1, "grade=[1,5]")[1].split())
+    assert "before the change" not in ltr("explain", 2, 1, "grade=[1,0]")[1]
+    assert "before the change" not in ltr("explain", 2, 1, "grade=[1,5]", "metrics=[err-max7]")[1]
+
+
+@pytest.mark.parametrize("grades", [[3], [2, 2, 2], [0, 0]])
+def test_a_metric_without_an_answer_says_why(ltr: Ltr, grades: list[int]) -> None:
+    out = " ".join(ltr("explain", *grades)[1].split())
+    assert "pairs, tau: undefined where no two labels differ." in out
+    assert "auc: undefined where relevant or other documents are missing." in out
+    assert ("for a list with nothing relevant" in out) == (not any(grades))
 
 
 def test_grades_may_be_fractions_and_beyond_the_cutoff(ltr: Ltr) -> None:
     _, out, _ = ltr("explain", 1.5, 0, "0.25", 1, 0, 2, 0)
     assert [row[1] for row in positions(out)] == ["1.5", "0", "0.25", "1", "0", "2", "0"]
-    assert "Only the first 5 positions count." in " ".join(out.split())
-    assert list(values(out))[:2] == ["ndcg@5", "mrr@5"]
-    assert list(values(ltr("explain", 1, 0, 2)[1]))[:2] == ["ndcg@3", "mrr@3"]
-    assert list(values(ltr("explain", 1, 0, 2, "k=2")[1]))[:2] == ["ndcg@2", "mrr@2"]
+    assert "and few go far; only the first 5 positions count" in " ".join(out.split())
+    assert list(values(out))[:2] == ["ndcg@5", "dcg@5"]
+    assert list(values(ltr("explain", 1, 0, 2)[1]))[:2] == ["ndcg@3", "dcg@3"]
+    assert list(values(ltr("explain", 1, 0, 2, "k=2")[1]))[:2] == ["ndcg@2", "dcg@2"]
 
 
 def test_the_metrics_that_are_asked_for(ltr: Ltr) -> None:
@@ -103,20 +120,20 @@ def test_another_programs_rules(ltr: Ltr) -> None:
 def test_judgements_and_a_run(ltr: Ltr, files: Path) -> None:
     status, out, err = ltr("explain", "qrels.txt", "a.run", "query=7")
     assert (status, err) == (0, "")
-    assert "\nquery 7 of qrels.txt and a.run\n" in out
+    assert out.startswith("query 7 of qrels.txt and a.run\n")
     assert [row[:4] for row in positions(out)] == [
         ["1", "x", "-", "0"],
         ["2=", "a", "3", "7"],
         ["3=", "b", "0", "0"],
     ]
-    assert "The list lacks 1 graded document, 1 of them above grade 0; they count here." in " ".join(out.split())
+    assert "The list lacks 1 graded document, of grade 2; it counts here." in " ".join(out.split())
     by_id = ltr("explain", "qrels.txt", "a.run", "query=7", "preset=trec_eval")[1]
     assert [row[1] for row in positions(by_id)] == ["x", "b", "a"]
     assert values(by_id)["mrr-docid-zero@5"] == 0.3333
 
 
 def test_a_query_id_is_text(ltr: Ltr, files: Path) -> None:
-    assert "\nquery 12e3 of qrels.txt and a.run\n" in ltr("explain", "qrels.txt", "a.run", "query=12e3")[1]
+    assert ltr("explain", "qrels.txt", "a.run", "query=12e3")[1].startswith("query 12e3 of qrels.txt and a.run\n")
 
 
 def test_a_table(ltr: Ltr, files: Path) -> None:
@@ -170,7 +187,9 @@ INPUTS = (
     ("words", "message"),
     [
         ([], f"{INPUTS}; came nothing"),
-        (["3", "x", "1"], f"{INPUTS}; came 3 x 1"),
+        (["3", "x", "1"], "inputs: wanted grades from 0 to 1e30, got x at position 2"),
+        (["nan", "1"], "inputs: wanted grades from 0 to 1e30, got nan at position 1"),
+        (["a", "b", "c"], f"{INPUTS}; came a b c"),
         (["3", "-1", "2"], "inputs: wanted grades from 0 to 1e30, got -1 at position 2"),
         (["3", "1e99"], "inputs: wanted grades from 0 to 1e30, got 1e99 at position 2"),
         (["3", "1", "query=7"], "query: grades are one list without a query id, got '7'"),
@@ -191,9 +210,9 @@ INPUTS = (
          "metrics: wanted a RankingMetric, ltr.metrics.Table gives Table"),
         (["3", "5", "metrics=[err-max3]"], "err-max3: the top grade is declared to be 3, and a document has grade 5"),
         (["3", "1", "-m"], "-m: ltr explain runs once; only ltr train sweeps"),
-        (["qrels.txt", "a.run"], "query: wanted one of the 3 queries of qrels.txt, such as query=7"),
+        (["qrels.txt", "a.run"], "query: wanted one of the 4 queries of qrels.txt, such as query=7"),
         (["qrels.txt", "a.run", "query=12e4"],
-         "query: there is no query 12e4 in qrels.txt; the nearest are 12e3, 8, 7"),
+         "query: there is no query 12e4 in qrels.txt; the nearest are 12e3, 9, 8"),
         (["qrels.txt"], "inputs: qrels.txt alone is no evaluation: wanted QRELS RUN, or a .csv or .parquet table"),
     ],
 )  # fmt: skip
@@ -205,6 +224,11 @@ def test_what_is_refused(ltr: Ltr, files: Path, words: list[str], message: str) 
     ("words", "message"),
     [
         (["qrels.txt", "a.run", "query=8"], "a.run: returned no document for query 8, so every metric is 0 there"),
+        (
+            ["qrels.txt", "a.run", "query=9"],
+            "a.run: returned no document for query 9, and no document that was judged for it has a grade above 0: no "
+            "metric has an answer there",
+        ),
         (["qrels.txt", "gone.run"], "{here}/gone.run: no such file or folder"),
         (["gone.csv"], "{here}/gone.csv: no such file or folder"),
         (["empty.csv"], "{here}/empty.csv: no rows: wanted column names and rows below, came an empty file"),

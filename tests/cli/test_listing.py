@@ -1,5 +1,7 @@
 """ltr list: what can be named."""
 
+import inspect
+
 import pytest
 
 from ltr.metrics import METRICS, parse
@@ -29,13 +31,28 @@ def test_every_metric_under_a_name_that_can_be_typed_with_what_it_assumes(ltr: L
     assert list(found) == list(METRICS.values())
     for metric, (name, about) in found.items():
         words = " ".join((metric.__doc__ or "").split())
-        first, assumes = (metric.__doc__ or "").splitlines()[0], about[about.index("Assumes ") :]
-        assert about == f"{first} {assumes}"
-        assert assumes in words
-        assert assumes.index(".") == len(assumes) - 1  # one sentence
+        title, assumes = about.split(": assumes ")
+        assert words.startswith(f"{title}:")
+        assert f" Assumes {assumes}." in words
+        assert "." not in assumes  # one sentence
         assert ("@10" in name) == metric.cuts
-    assert out.startswith("ndcg@10           Normalised discounted cumulative gain: DCG@k / DCG@k of the\n")
-    assert "\ngradedap-max4@10  Graded average precision" in out
+    assert out.startswith("ndcg@10           Normalised discounted cumulative gain: assumes a reader who\n")
+    assert "\ngradedap-max4@10  Graded average precision: assumes readers who" in out
+
+
+@pytest.mark.parametrize("base", METRICS)
+def test_one_metric_as_it_is_documented(ltr: Ltr, base: str) -> None:
+    status, out, _ = ltr("list", base)
+    documented = " ".join(
+        (inspect.getdoc(METRICS[base]) or "").partition("\nArgs:")[0].partition("\nExample:")[0].split()
+    )
+    assert status == 0
+    assert isinstance(parse(out.splitlines()[0]), METRICS[base])
+    assert documented in " ".join(out.split())
+    assert max(map(len, out.splitlines())) <= 80
+    assert not [word for word in ("Example:", ">>>", "Raises:", "Args:") if word in out]
+    own = set(inspect.signature(METRICS[base]).parameters) - {"ties", "empty", "unjudged", "ideal", "k"}
+    assert own <= {line.split()[0] for line in out.splitlines() if line}
 
 
 @pytest.mark.parametrize("what", ["metrics", "presets"])

@@ -134,6 +134,55 @@ def test_what_is_left_to_hydra(value: str, written: str) -> None:
     assert as_text(value, lists=True, nodes=True, nothing=True) == written
 
 
+@given(
+    st.lists(
+        st.text(st.characters(exclude_characters="\0$'\"[](){},", exclude_categories=["Cs"]), min_size=1).filter(
+            lambda text: text.strip() not in ("", "null")
+        ),
+        min_size=1,
+    )
+)
+def test_a_list_needs_no_brackets_where_nothing_else_can_stand(texts: list[str]) -> None:
+    for typed in (",".join(texts), "[" + ",".join(texts) + "]"):
+        written = as_text(typed, lists=True, nodes=True, nothing=True, alone=False)
+        assert OverridesParser.create().parse_override(f"key={written}").value() == [text.strip() for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("null", "null"),
+        ("", "[]"),
+        ("[]", "[]"),
+        ("'a,b'", "['a,b']"),
+        ("{_target_: m.C, k: 1}", "[{_target_: m.C, k: 1}]"),
+    ],
+)
+def test_other_values_of_a_key_that_takes_lists_alone(value: str, written: str) -> None:
+    assert as_text(value, lists=True, nodes=True, nothing=True, alone=False) == written
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["a=1", "b=2", "a=3"], "a: wanted once, came a=1 and a=3"),
+        (["a=1", "a=1"], "a: wanted once, came a=1 and a=1"),
+        (["+a=1", "~a"], "a: wanted once, came +a=1 and ~a"),
+        (["a.b=1", "a=2", "a.b=3"], "a.b: wanted once, came a.b=1 and a.b=3"),
+    ],
+)
+def test_a_key_stands_once_unless_it_overrides_in_a_training(words: list[str], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read(words, "evaluate", ())
+    assert str(caught.value) == message
+    assert [word.typed for word in read(words, "train", ()).words] == words
+
+
+@pytest.mark.parametrize("length", [255, 256, 5000])
+def test_a_word_may_be_longer_than_the_name_of_a_file(length: int) -> None:
+    assert typed(["x" * length, "k=" + "x" * length], "run", "file") == ["run=" + "x" * length, "k=" + "x" * length]
+
+
 def test_nothing_else_is_left_to_hydra() -> None:
     assert [as_text(value, False, False, False) for value in ("null", "{a: 1}", "[a]")] == [
         "'null'",

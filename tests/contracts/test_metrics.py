@@ -32,13 +32,14 @@ EVERY = [
     "shift and scale change nothing",
     "the first k places are enough",
     "ties are averaged over their orders",
-    "floor and ceiling",
+    "worst and best do not see how documents are listed",
     "swap deltas are what a swap does",
     "a fresh model can start",
     "nothing relevant, no answer",
     "NaN is refused, infinity is not",
     "any number type",
     "documents that were not returned or not judged",
+    "floor and ceiling",
     "a cutoff is taken or refused",
 ]
 

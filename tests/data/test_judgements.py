@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from ltr.data import DataError
-from ltr.data.judgements import checked_labels, refuse_repeats, settled, short
+from ltr.data.judgements import checked_labels, refuse_repeats, refuse_scores, settled, short
 
 
 def place(row: int) -> str:
@@ -13,7 +13,7 @@ def place(row: int) -> str:
 
 def test_a_table_without_repeats_stays_as_it_is() -> None:
     table = pl.DataFrame({"query": ["a", "a", "b"], "document": ["x", "y", "x"], "label": [1.0, 2.0, None]})
-    assert settled(table, "mean", "here", place) is table
+    assert settled(table, "mean", place) is table
     refuse_repeats(table, place)
 
 
@@ -25,16 +25,16 @@ def test_other_columns_are_those_of_the_first_row() -> None:
     table = pl.DataFrame(
         {"note": ["n1", "n2", "n3"], "query": ["a"] * 3, "document": ["x", "y", "x"], "label": [1.0, 2.0, 5.0]}
     )
-    assert settled(table, "last", "here", place).rows() == [("n1", "a", "x", 5.0), ("n2", "a", "y", 2.0)]
+    assert settled(table, "last", place).rows() == [("n1", "a", "x", 5.0), ("n2", "a", "y", 2.0)]
 
 
 def test_who_did_not_judge_does_not_contradict() -> None:
     table = pl.DataFrame({"query": ["a"] * 3, "document": ["x"] * 3, "label": [None, 2.0, None]})
     for assessors in ("error", "max", "majority", "majority_higher", "mean", "median", "last"):
-        assert settled(table, assessors, "here", place).rows() == [("a", "x", 2.0)]
+        assert settled(table, assessors, place).rows() == [("a", "x", 2.0)]
     nobody = table.with_columns(label=pl.lit(None, pl.Float64))
     for assessors in ("error", "max", "majority", "majority_higher", "mean", "median", "last"):
-        assert settled(nobody, assessors, "here", place).rows() == [("a", "x", None)]
+        assert settled(nobody, assessors, place).rows() == [("a", "x", None)]
 
 
 def test_a_tie_of_votes_goes_to_the_lower_or_the_higher_label() -> None:
@@ -48,14 +48,26 @@ def test_a_tie_of_votes_goes_to_the_lower_or_the_higher_label() -> None:
         {"query": "a", "document": [each for each, _ in votes], "label": [labels for _, labels in votes]}
     )
     table = table.explode("label").cast({"label": pl.Float64})
-    assert settled(table, "majority", "here", place)["label"].to_list() == [min(labels) for _, labels in votes]
-    assert settled(table, "majority_higher", "here", place)["label"].to_list() == [max(labels) for _, labels in votes]
+    assert settled(table, "majority", place)["label"].to_list() == [min(labels) for _, labels in votes]
+    assert settled(table, "majority_higher", place)["label"].to_list() == [max(labels) for _, labels in votes]
 
 
 def test_the_first_contradiction_is_named() -> None:
     table = pl.DataFrame({"query": ["a"] * 4, "document": ["y", "x", "x", "y"], "label": [1.0, 2.0, 3.0, 4.0]})
     with pytest.raises(DataError, match=r"^here, row 2: wanted one judgement of document x of query a, came label 3 "):
-        settled(table, "error", "here", place)
+        settled(table, "error", place)
+
+
+@pytest.mark.parametrize("typed", ["1e400", "-1e400", "9" * 400])
+def test_a_score_that_is_too_large_is_not_infinite(typed: str) -> None:
+    table = pl.DataFrame({"query": ["a"] * 3, "document": list("xyz"), "score": [1.0, float("inf"), float(typed)]})
+    refuse_scores(table, pl.Series(["1", "inf", "-Infinity"]), place)
+    with pytest.raises(DataError) as caught:
+        refuse_scores(table, pl.Series(["1", "inf", typed]), place)
+    came = typed if len(typed) < 60 else typed[:57] + "..."
+    assert str(caught.value) == (
+        f"here, row 2: wanted a score that a 64-bit float holds, or inf (query a, document z), came '{came}'"
+    )
 
 
 def test_what_came_is_shown_on_one_short_line() -> None:

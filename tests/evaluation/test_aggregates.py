@@ -10,8 +10,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom, bootstrap
 
-from ltr.evaluation.aggregates import HOW, aggregate, slices
+from ltr.evaluation.aggregates import HOW, POOLED, aggregate, check_how, slices
 from ltr.evaluation.intervals import interval
+from ltr.metrics import METRICS
 
 Doubles = NDArray[np.float64]
 SKEWED = np.random.default_rng(0).beta(0.5, 2, 60)
@@ -62,6 +63,14 @@ def test_the_standard_error_is_the_spread_of_the_value_over_samples(how: Any) ->
         found.append(aggregate(how, (hits + 1) / (size + 1), generator.lognormal(0, 0.5, 250), hits, size)[:3:2])
     value, se = np.array(found).T
     assert np.sqrt((se**2).mean()) == pytest.approx(value.std(), rel=0.05)
+
+
+def test_the_metrics_that_micro_pools_are_those_that_are_fractions() -> None:
+    assert set(POOLED) == {base for base, metric in METRICS.items() if hasattr(metric, "fraction")}
+    for base, metric in METRICS.items():
+        for how in HOW:
+            if how != "micro" or base in POOLED:
+                check_how(how, base, hasattr(metric, "fraction"))
 
 
 def test_micro_pools_the_lists() -> None:

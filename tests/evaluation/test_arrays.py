@@ -1,8 +1,10 @@
 """The table of flat arrays, in any order of rows and of any kind."""
 
+import re
 import subprocess
 import sys
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -63,6 +65,16 @@ def test_preset_and_aggregate_arrive() -> None:
     assert table.summaries[0].aggregate == "median"
 
 
+def test_a_preset_says_which_labels_mark_what_nobody_judged() -> None:
+    """trec_eval takes any label below 0 for none, and ranks the document; others give a number of their own."""
+    arrays = {"y_true": [-2, 1, -1], "y_score": [3.0, 2.0, 1.0], "metrics": ["mrr", "judged@3"]}
+    for found in (evaluate(**arrays, preset="trec_eval"), evaluate(**arrays, unjudged_label="negative")):
+        assert [each.value for each in found.summaries] == [1 / 2, 1 / 3]
+    for some in ({"preset": "sklearn", "metrics": "ap"}, {"preset": "trec_eval", "unjudged_label": -1}, {}):
+        with pytest.raises(DataError, match=r"^arrays, row 0 .*: wanted a label that is a number from 0 .*, came -2"):
+            evaluate(**{**arrays, **some})
+
+
 PRESET = "ndcg-retrieved-stable-one@10"
 
 
@@ -115,6 +127,38 @@ def test_bad_columns_are_refused() -> None:
         evaluate(["yes", "no"], [1, 2])
     with pytest.raises(ValueError, match=r"^unknown metric 'ndgc@10'"):
         evaluate([1, 0], [0.5, 0.4], metrics=["ndgc@10"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"judged": [1, 1]}, "wanted judged for each of 3 rows, came shape [2]"),
+        ({"judged": [[1, 1, 1]]}, "wanted judged for each of 3 rows, came shape [1]"),
+        ({"judged": np.array([1, 0.5, 1])}, "wanted judged as True or False, came 0.5"),
+        ({"judged": [1, None, 1]}, "wanted judged as True or False, came None"),
+        ({"judged": ["yes", "no", "yes"]}, "wanted judged as True or False, came 'yes'"),
+        ({"unjudged_label": "x"}, "wanted unjudged_label as a number or 'negative', came 'x'"),
+        ({"unjudged_label": True}, "wanted unjudged_label as a number or 'negative', came True"),
+        ({"by": "t"}, "wanted by as a dictionary, name -> one value a row or a query, came 't'"),
+        ({"by": ["t"]}, "wanted by as a dictionary, name -> one value a row or a query, came ['t']"),
+        *(
+            ({"by": {"t": values}}, f"wanted by as name -> one value a row or a query, in order, came 't': {values!r}")
+            for values in ({"q": "x"}, {"x"}, "xyz")
+        ),
+        ({"by": {1: [1, 2, 3]}}, "wanted by as name -> one value a row or a query, in order, came 1: [1, 2, 3]"),
+        ({"by": {"t": 5}}, "wanted t for each of 3 rows or 1 queries, came shape []"),
+    ],
+)  # fmt: skip
+def test_an_argument_of_the_wrong_kind_is_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=f"^arrays: {re.escape(message)}$"):
+        evaluate([1, 0, 0], [3.0, 2.0, 1.0], metrics="mrr", **wrong)
+
+
+@pytest.mark.parametrize("mark", [-1, -1.0, np.int64(-1), np.float32(-1)])
+def test_flags_and_a_label_of_unjudged_documents_add_up(mark: Any) -> None:
+    for flags in ([1, 1, 0, 1], [True, True, False, True], np.array([1.0, 1, 0, 1])):
+        found = evaluate([-1, 0, 9, 1], [4, 3, 2, 1], metrics=["judged@4", "mrr"], judged=flags, unjudged_label=mark)
+        assert [each.value for each in found.summaries] == [2 / 4, 1 / 4]
 
 
 def test_the_name_alone_does_not_load_torch() -> None:

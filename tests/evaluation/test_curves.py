@@ -28,6 +28,7 @@ LISTS = RankedLists.from_arrays(
         ("mrr-rel3", "threshold", ["1", "2", "3", "4"]),
         ("ndcg-geometric0.5", "discount", ["log2", "letor", "reciprocal", "geometric0.8", "geometric0.5"]),
         ("ndcg-binary3", "gain", ["exp2", "linear", "binary1", "binary2", "binary4", "binary3"]),
+        ("recall", "k", [*map(str, range(1, 11)), "all"]),
         ("err-max4@30", "k", [*map(str, range(1, 11)), "30"]),
     ],
 )
@@ -38,12 +39,13 @@ def test_each_point_is_the_mean_under_its_setting(name: str, over: Any, settings
     for point in points:
         summary = per_query(LISTS, [parse(point.metric)])[0].summary()
         assert (point.mean, point.lists, point.undefined) == (summary.value, summary.lists, summary.undefined)
+        assert point.own == (point.metric == name)
         assert point.interval == summary.interval
 
 
 def test_cutoffs_end_where_one_says_and_recall_never_falls() -> None:
     points = curve(LISTS, parse("recall@2"), "k", deepest=4)
-    assert [each.setting for each in points] == ["1", "2", "3", "4"]
+    assert [each.setting for each in points] == ["1", "2", "3", "4", "5", "10"]  # steps of 1, 2, 5 to the longest list
     assert np.diff([each.mean for each in points]).min() >= 0
 
 

@@ -240,7 +240,7 @@ def test_a_table_of_queries_tells_weights_and_attributes() -> None:
     assert str(caught.value) == (
         "weights.csv: wanted a weight that is a number from 0 to 1e+30 for each query, came none for a"
     )
-    with pytest.raises(DataError, match=r"^wanted one value of weight a query, came 1 and 2 in query b$"):
+    with pytest.raises(DataError, match=r"^table: wanted one weight a query, came 1 and 2 in query b$"):
         lists.described_by(pl.DataFrame({"query": ["b", "b"], "weight": [1, 2]}))
 
 

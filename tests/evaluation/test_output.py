@@ -9,6 +9,7 @@ import pytest
 
 from ltr.evaluation import QueryValue, write_rows
 from ltr.evaluation.output import replaced
+from ltr.evaluation.queries import QueryRow
 from ltr.runs import per_query_text
 
 ROWS = [
@@ -60,6 +61,38 @@ def test_a_table_without_rows_has_its_columns(form: str, tmp_path: Path) -> None
         assert pl.read_parquet(path).columns == list(QueryValue._fields)
     else:
         assert path.read_text() == ("[]\n" if form == "json" else ",".join(QueryValue._fields) + "\n")
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "json"])
+def test_rows_of_queries_have_columns_of_their_own(form: str, tmp_path: Path) -> None:
+    path = tmp_path / f"values.{form}"
+    rows = [
+        QueryRow("q1", "ndcg@2", 0.5, 3, True, 1.0, None, True, 0.25, "nothing found", 0.5, 0.0),
+        QueryRow("q2", "ndcg@2", missing="judgements"),
+    ]
+    write_rows({None: rows}, path)
+    if form == "parquet":
+        found = pl.read_parquet(path)
+        assert [found.schema[name] for name in ("tied", "unjudged", "kind", "order")] == [
+            pl.Boolean, pl.Float64, pl.String, pl.Float64,
+        ]  # fmt: skip
+        assert found.rows() == [tuple(row) for row in rows]
+    elif form == "json":
+        assert json.loads(path.read_text()) == [row._asdict() for row in rows]
+    else:
+        assert path.read_text() == (
+            "query,metric,value,documents,defined,weight,missing,tied,unjudged,kind,selection,order\n"
+            "q1,ndcg@2,0.5,3,true,1.0,,true,0.25,nothing found,0.5,0.0\nq2,ndcg@2,,,,,judgements,,,,,\n"
+        )
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "json"])
+def test_a_file_that_cannot_be_written_is_named(form: str, tmp_path: Path) -> None:
+    for path in (tmp_path / "no" / f"values.{form}", tmp_path / f"folder.{form}"):
+        (tmp_path / f"folder.{form}").mkdir(exist_ok=True)
+        with pytest.raises(OSError, match=rf": '{path}'$"):
+            write_rows({None: ROWS}, path)
+    assert [each.name for each in tmp_path.iterdir()] == [f"folder.{form}"]
 
 
 def test_another_ending_is_refused(tmp_path: Path) -> None:

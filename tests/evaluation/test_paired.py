@@ -11,7 +11,6 @@ from ltr.evaluation import (
     Interval,
     PValue,
     compare,
-    counted_lists,
     differing,
     interval,
     paired_t,
@@ -159,7 +158,3 @@ def test_weights_that_cannot_be_are_refused(weight: Mapping[str, float], message
 def test_equal_differences_leave_the_verdict_to_the_other_test() -> None:
     sentence = compare({f"q{at}": 0.5 for at in range(5)}, {f"q{at}": 0.25 for at in range(5)}, "ap").sentence()
     assert sentence.endswith("leaves out 0, but the sign-flip test does not (p = 0.062).")
-
-
-def test_one_list_is_no_lists() -> None:
-    assert [counted_lists(count) for count in (0, 1, 2)] == ["0 lists", "1 list", "2 lists"]

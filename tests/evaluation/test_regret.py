@@ -1,5 +1,6 @@
 """Selection and order against all orders of short lists, and the classes of lists."""
 
+import re
 from dataclasses import replace
 from itertools import combinations, permutations, product
 from math import log2
@@ -48,6 +49,20 @@ def in_each_order(metric: NDCG, scores: Tensor, labels: Tensor) -> tuple[Tensor,
         listed.append(down)
         allowed.append((scores[:, order].diff(dim=1) <= 0).all(1))
     return torch.stack(selection), torch.stack(loss), torch.stack(listed), torch.stack(allowed)
+
+
+def test_a_metric_may_come_by_name_and_must_be_an_ndcg() -> None:
+    wanted = split_regret(NDCG(k=3), [5, 4, 3], [3, 1, 2])
+    assert split_regret("ndcg@3", [5, 4, 3], [3, 1, 2]).order == wanted.order
+    for other in ("ap", parse("mrr@3"), "dcg@3"):
+        name = re.escape(parse(other).name)
+        with pytest.raises(ValueError, match=f"^regret is 1 - NDCG in two parts: wanted an ndcg, .* got {name}$"):
+            split_regret(other, [5, 4, 3], [3, 1, 2])
+
+
+def test_an_unjudged_document_has_no_gain() -> None:
+    split = split_regret("ndcg-table1_2@1", [3, 2], [0, 1], judged=[False, True])
+    assert (split.selection.item(), split.names()) == (1, ["nothing found"])
 
 
 def test_worked_values() -> None:

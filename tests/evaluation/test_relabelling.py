@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from ltr.evaluation.answers import with_pool
-from ltr.evaluation.relabelling import GrowingPool, Relabelled, chunks, in_reach, listed, top_label
+from ltr.evaluation.relabelling import GrowingPool, Relabelled, Trials, chunks, in_reach, listed, ragged, top_label
 from ltr.evaluation.tables import measured
 from ltr.metrics import Answer, parse
 from ltr.ranking import Pool
@@ -29,23 +29,62 @@ def test_values_are_those_of_a_new_call(name: str, ties: bool) -> None:
     given, metric, at = lists(ties), parse(name), torch.tensor([1, 0, 0, 2])
     labels = torch.from_numpy(np.random.default_rng(2).integers(0, 3, (4, 6)).astype(float)) * MASK[at]
     pool = Pool(torch.cat([labels, torch.full((4, 1), 2.0)], 1), torch.cat([MASK[at], torch.ones(4, 1).bool()], 1))
-    value, counts = Relabelled(metric, given).values(at, labels, pool)
+    value, counts = Relabelled(metric, given, torch.zeros_like(MASK, dtype=torch.int64)).values(at, labels, pool)
     anew = with_pool(Answer(given.scores[at], labels, MASK[at], MASK[at], None), pool)
     wanted, wanted_counts = metric.settle(*measured([metric], anew)[0])
     assert counts.tolist() == wanted_counts.tolist()
     assert value.tolist() == pytest.approx(wanted.tolist(), abs=1e-15)
 
 
-@pytest.mark.parametrize("label", [1.0, 5.0])  # below the highest that there is, and above
-def test_a_pool_grows_by_marked_and_by_other_documents(label: float) -> None:
+@pytest.mark.parametrize(
+    "more",
+    [
+        [[5, 0, 0], [5, 5, 0], [0, 0, 0]],  # one label above all that there are
+        [[2, 2, 2], [1, 0, 0], [2, 0, 0]],  # the highest there is
+        [[1, 0, 0], [5, 5, 0], [0, 0, 0]],  # below it
+        [[3, 5, 4], [0.5, 5, 0], [2, 0, 0]],  # several
+    ],
+)
+def test_a_pool_grows_by_documents_of_any_labels(more: list[list[float]]) -> None:
     growing = GrowingPool(
         Pool(torch.tensor([[0.0, 2.0, 9.0], [1.0, 0.0, 0.0]]), torch.tensor([[1, 1, 0], [1, 1, 1]]).bool())
     )
-    labels = torch.full((3, 1), label, dtype=torch.float64)
-    pool = growing.grown(torch.tensor([0, 1, 0]), labels, torch.tensor([1, 2, 0]), torch.tensor([3, 2, 1]))
+    count, at = torch.tensor([3, 2]), torch.tensor([0, 1, 0])
+    pool = growing.grown(at, torch.tensor(more, dtype=torch.float64), count)
     found = [row[places].tolist() for row, places in zip(*pool.ideal(None), strict=True)]
-    assert found == [sorted(each, reverse=True) for each in ([label, 2, 0, 0, 0], [label, label, 1, 0, 0], [2, 0, 0])]
-    assert pool.top[:, 0].tolist() == [max(label, 2), label, 2.0]
+    old = [0, 2], [1, 0, 0]
+    wanted = [sorted([*old[row], *labels[: count[row]]], reverse=True) for row, labels in zip(at, more, strict=True)]
+    assert found == wanted
+    assert pool.top[:, 0].tolist() == [labels[0] for labels in wanted]
+
+
+def test_trials_keep_the_ends_of_one_system_or_of_two() -> None:
+    mask = torch.ones(1, 3, dtype=torch.bool)
+    scores = torch.tensor([[3.0, 2.0, 1.0]])
+    labels = torch.tensor([[0.0, 0.0, 1.0]]).double()
+    given = Answer(scores, labels, mask, mask, None)
+    metric, pool = parse("mrr"), Pool(torch.tensor([[1.0]]), torch.tensor([[True]]))
+    one, two = (Relabelled(metric, given, torch.tensor([slots])) for slots in ([1, 2, 0], [0, 1, 0]))
+    tried = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]]).double()
+    for systems, wanted in (([one], [1 / 3, 1 / 2, 1]), ([one, two], [0, 1 / 2 - 1 / 3, 1 - 1 / 2])):
+        trials = Trials(metric, systems, pool, torch.tensor([2]), torch.ones(1, 1))
+        value, counts = trials.tried(torch.zeros(3, dtype=torch.int64), tried.__getitem__)
+        assert value.tolist() == pytest.approx(wanted)
+        assert counts.all()
+        low, high, ever, always = (each.item() for each in trials.found())
+        assert (low, high, ever, always) == (pytest.approx(wanted[0]), pytest.approx(wanted[2]), True, True)
+    assert one.in_slots(torch.tensor([[7.0, 8.0, 9.0]]), 2).tolist() == [[7, 8]]
+    assert two.in_slots(torch.tensor([[7.0, 8.0, 9.0]]), 2).tolist() == [[8, 0]]
+
+
+def test_what_comes_as_near_to_zero_as_one_likes_has_its_end_there() -> None:
+    mask = torch.ones(1, 1, dtype=torch.bool)
+    given = Answer(torch.zeros(1, 1), torch.zeros(1, 1).double(), mask, mask, None)
+    for name, low in (("dcg", 0), ("err-max1", 0), ("ndcg", 1), ("mrr", 1)):  # nothing else is relevant
+        metric, slot = parse(name), torch.ones(1, 1, dtype=torch.int64)
+        trials = Trials(metric, [Relabelled(metric, given, slot)], Pool(mask * 0.0, ~mask), slot[0], mask * 1.0)
+        trials.tried(torch.tensor([0, 0]), torch.tensor([[0.0], [1.0]]).double().__getitem__)
+        assert trials.found()[0].tolist() == [low]
 
 
 def test_the_top_label_makes_a_document_relevant() -> None:
@@ -74,3 +113,9 @@ def test_chunks_hold_every_list_once() -> None:
     parts = list(chunks(10, 100_000))
     assert [at for part in parts for at in range(10)[part]] == list(range(10))
     assert len(parts) == 5
+
+
+def test_ragged_numbers_what_each_list_has() -> None:
+    at, number = ragged(torch.tensor([2, 0, 3]))
+    assert at.tolist() == [0, 0, 2, 2, 2]
+    assert number.tolist() == [0, 1, 0, 1, 2]

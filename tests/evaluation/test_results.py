@@ -1,6 +1,8 @@
 """The table of one system: what it prints, what it finds out, and how presets, slices and names act on it."""
 
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -8,6 +10,7 @@ import pytest
 
 from ltr.data import DataError
 from ltr.evaluation import Evaluation, RankedLists, evaluate_lists, join, per_query
+from ltr.evaluation.queries import query_rows
 from ltr.metrics import parse
 from ltr.metrics.presets import PRESETS
 
@@ -36,20 +39,19 @@ def table(*metrics: str, queries: str = "judged", **how: object) -> Evaluation:
 def test_the_whole_table_as_text() -> None:
     assert str(table("mrr", "precision@2", by="market")) == "\n".join(
         (
-            "metric         mean     95 % interval      sd      se  n  undefined  tied   floor  ceiling",
-            "mrr          0.4167  0.0000 to 0.6667  0.3819  0.2205  3          1     1  0.5278   1.0000",
-            "precision@2  0.3333  0.0000 to 0.5000  0.2887  0.1667  3          1     1  0.3889   0.6667",
+            "metric         mean     95 % interval      sd      se  n  undefined  tied   floor  ceiling  unjudged",
+            "mrr          0.4167  0.0000 to 0.6667  0.3819  0.2205  3          1     1  0.5278   1.0000     11.1%",
+            "precision@2  0.3333  0.0000 to 0.5000  0.2887  0.1667  3          1     1  0.3889   0.6667     16.7%",
             "",
             "market         mrr  precision@2",
             "de      0.3750 (2)   0.2500 (2)",
             "fr      0.5000 (1)   0.5000 (1)",
             "",
-            "queries that the run lacks (count 0): 1 (c)",
-            "queries that nobody judged (left out): 1 (x)",
-            "judged by nobody: 11.1% of all documents",
-            "judged by nobody: 16.7% of the first 2 documents",
-            "equal scores, of 4 queries: 1 (a)",
-            "no answer by mrr, precision@2: 1 (d)",
+            "lacks 1 query that somebody judged (each counts 0): c",
+            "has 1 query that nobody judged (left out): x",
+            "equal scores in 1 of 4 queries: a; by their order mrr is 0.3333 to 0.5000",
+            "no answer by mrr and precision@2 in 1 of 4 queries (left out): d; "
+            "mrr would be 0.3125 as 0 and 0.5625 as 1",
             "",
             "mrr relevant=y>=1 ideal=judged unjudged=zero ties=average empty=skip",
             "precision@2 relevant=y>=1 divisor=k ideal=judged unjudged=zero ties=average empty=skip",
@@ -68,12 +70,7 @@ def test_where_all_is_well_there_is_nothing_to_note() -> None:
     full = evaluate_lists(RankedLists.from_arrays([1, 0], [0.2, 0.1]), "mrr")
     assert full.notes() == []
     assert str(full).count("\n\n") == 1
-    assert table("mrr", queries="intersection").notes()[0] == "queries that the run lacks (left out): 1 (c)"
-
-
-def test_many_ids_are_cut_short() -> None:
-    lists = RankedLists.from_arrays(np.zeros(9), np.arange(9), np.arange(9))
-    assert evaluate_lists(lists, "mrr").notes() == ["no answer by mrr: 9 (0, 1, 2, 3, 4, ...)"]
+    assert table("mrr", queries="intersection").notes()[0] == "lacks 1 query that somebody judged (left out): c"
 
 
 def test_a_column_is_found_by_either_name() -> None:
@@ -102,6 +99,26 @@ def test_a_preset_gives_the_programs_metric_and_a_word_wins() -> None:
         table("mrr", preset="lightgbm")
 
 
+def test_scores_are_compared_as_the_preset_holds_them_before_ties_are_ordered() -> None:
+    """a and b differ by 1e-9, which float32 does not show: b, the last in the order of ids, stands first there."""
+    lists = RankedLists.from_arrays([1, 0], [0.500000012, 0.500000011], documents=["a", "b"])
+    held = {name: evaluate_lists(lists, "ndcg-linear-docid", preset=name) for name in PRESETS}
+    single = {name for name, found in held.items() if found.values[0].value[0] < 1}
+    assert single == {"trec_eval", "xgboost", "torchmetrics", "rax"}
+    assert {name for name, found in held.items() if found.findings.tied} == single
+    assert evaluate_lists(lists, "ndcg-linear-docid").values[0].value[0] == 1
+    assert lists.held_in(None) is lists
+    assert RankedLists.from_arrays([1, 0], [1e300, -1e300]).held_in("float32").score.tolist() == [np.inf, -np.inf]
+
+
+@pytest.mark.parametrize("metrics", [[], (), None, 5])
+def test_a_table_of_no_metric_is_refused(metrics: Any) -> None:
+    with pytest.raises(
+        ValueError, match=rf"^metrics: wanted at least one name or metric, got {re.escape(str(metrics))}$"
+    ):
+        evaluate_lists(RankedLists.from_arrays([1, 0], [0.2, 0.1]), metrics)
+
+
 def test_metrics_that_are_one_stand_once() -> None:
     found = table("ap", "map", "mrr")
     assert ([each.metric.name for each in found.values], found.asked) == (["ap", "mrr"], ("ap", "mrr"))
@@ -115,9 +132,7 @@ def test_the_aggregate_is_the_one_that_was_asked_for() -> None:
     recall = table("recall@2", aggregate="micro").summaries[0]  # query c is missing in the run, and has R = 1
     assert (recall.value, recall.lists) == (pytest.approx((1 + 1 + 0) / (1 + 2 + 1)), 3)
     assert table("mrr", aggregate="median").summaries[0].value == 1 / 2
-    with pytest.raises(
-        ValueError, match=r"^mrr: micro pools numerators and denominators over lists, which precision, "
-    ):
+    with pytest.raises(ValueError, match=r"^mrr: micro pools .*, which precision, recall, f1, ndcg, dcg have; take"):
         table("precision@2", "mrr", aggregate="micro")
     with pytest.raises(ValueError, match=r"^mrr: wanted an aggregate that is one of mean, micro, .*; got 'max'$"):
         table("mrr", aggregate="max")
@@ -143,6 +158,13 @@ def test_rows_are_written_in_the_order_of_metrics_and_queries(tmp_path: Path) ->
     found.write(tmp_path / "values.parquet")
     written = pl.read_parquet(tmp_path / "values.parquet")
     assert written.rows() == [tuple(row) for row in found.rows()]
-    assert written["query"].to_list() == ["a", "b", "c", "d"] * 2
-    values = per_query(found.lists, [parse("mrr"), parse("ap")])
-    assert found.rows() == [row for each in values for row in each.rows()]
+    assert written["query"].to_list() == ["a", "b", "c", "d", "x"] * 2  # x: the run has it alone
+    assert found.rows() == query_rows(per_query(found.lists, [parse("mrr"), parse("ap")]))
+
+
+@pytest.mark.parametrize("name", ["nowhere/values.csv", "nowhere/values.parquet", "nowhere/values.json", "a.csv"])
+def test_a_file_that_cannot_be_written_is_named_as_it_was(name: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").mkdir()
+    with pytest.raises(OSError, match=rf": '{re.escape(str(tmp_path / name))}'$"):
+        table("mrr").write(tmp_path / name)
+    assert [each.name for each in tmp_path.iterdir()] == ["a.csv"]

@@ -142,6 +142,33 @@ def test_the_pool_holds_what_was_not_returned() -> None:
     assert found["recall@9"].floor[1] == 1 / 2
 
 
+def test_no_value_lies_above_its_ceiling() -> None:
+    """The ceiling of a query that the run lacks is that of its judged documents."""
+    for name in ("precision", "f1", "ndcg@1", "ndcg-short0@3", "pairs", "tau"):
+        (values,) = per_query(pooled(), [parse(name)])
+        assert (values.value <= values.ceiling + 1e-12).all(), name
+        assert (values.floor <= values.ceiling + 1e-12).all(), name
+    (values,) = per_query(pooled(), [parse("precision")])
+    assert values.ceiling.tolist() == [1 / 2, 2 / 3, 1 / 2, 0]
+    weight = np.array([1, 2, 3])  # of those that count
+    assert values.bounds()[1] == pytest.approx(weight @ [1 / 2, 2 / 3, 1 / 2] / 6) == values.summary().ceiling
+
+
+def test_what_a_metric_refuses_names_source_and_query() -> None:
+    wanted = r"^arrays, query c: err-max1: the top grade is declared to be 1, and a document has grade 2$"
+    with pytest.raises(DataError, match=wanted):
+        measure("err-max1")
+    wanted = r"^made, query b: gain table: wanted whole labels 0 to 1, got 2$"
+    with pytest.raises(DataError, match=wanted):  # of a document that was not returned
+        per_query(pooled(), [parse("mrr"), parse("ndcg-table0_1")])
+
+
+def test_weights_that_are_all_0_have_no_mean() -> None:
+    blank = replace(pooled(), weight=np.zeros(4))
+    with pytest.raises(DataError, match=r"^made: wanted a query with a weight above 0, came 0 for all 4$"):
+        per_query(blank, [parse("mrr")])
+
+
 def test_empty_error_names_the_query() -> None:
     with pytest.raises(ValueError, match=r"^mrr-error: query b of arrays has no answer, and empty=error refuses such"):
         measure("mrr-error")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -10,20 +10,24 @@ import pytest
 from numpy.typing import NDArray
 
 from ltr.evaluation import turning
-from ltr.evaluation.extremes import bounds
+from ltr.evaluation.extremes import bounds, most_parts
 from ltr.evaluation.lists import RankedLists
 from ltr.evaluation.tables import per_query
 from ltr.evaluation.turning import Range, Turn, _selected, could_turn
+from ltr.gains import Binary, Table
 from ltr.metrics import RankingMetric, parse
 
-LINEAR = ["ndcg", "ndcg@2", "ndcg-linear@3", "dcg@3", "precision@2", "precision-min", "recall@2", "recall-min@2",
-          "f1@3", "rbp-p0.5@3", "ndcg-zero@2", "ndcg-short0@4", "ndcg-docid@2", "ndcg-condensed@2"]  # fmt: skip
-OTHERS = ["rprec", "bpref", "mrr", "mrr@2", "ap", "ap@3", "ap-min@2", "success@2", "err-max2@3", "gradedap-max2@2",
-          "ndcg-worst@2", "f1", "ndcg-retrieved@2", "pairs", "tau", "auc", "arp", "judged@2"]  # fmt: skip
+SUMS = ["ndcg", "ndcg@2", "ndcg-linear@3", "dcg@3", "precision@2", "precision-min", "recall@2", "recall-min@2",
+        "f1@3", "rbp-p0.5@3", "ndcg-zero@2", "ndcg-short0@4", "ndcg-docid@2", "ndcg-condensed@2",
+        "ndcg-table0_1_1_5@3"]  # fmt: skip
+OTHERS = ["rprec", "bpref", "mrr", "mrr@2", "ap", "ap@3", "ap-min@2", "success@2", "err-max3@3", "gradedap-max3@2",
+          "ndcg-worst@2", "f1", "recall-min", "auc", "judged@2"]  # fmt: skip
+LOOSE = ["ndcg-retrieved@2", "f1-retrieved@2", "dcg-retrieved@2", "precision-retrieved@2", "arp", "pairs", "tau",
+         "dcg-worst@2", "err-max3-best@3", "gradedap-max3-retrieved"]  # fmt: skip
 
 
 def systems(seed: int, *, ties: bool, queries: int = 5) -> tuple[RankedLists, RankedLists]:
-    """Two systems that returned some of eight documents a query, of which four are judged."""
+    """Two systems that returned some of seven documents a query, of which four are judged."""
     random = np.random.default_rng(seed)
     labels = random.integers(0, 3, (queries, 4)).astype(float)
     found = []
@@ -31,7 +35,7 @@ def systems(seed: int, *, ties: bool, queries: int = 5) -> tuple[RankedLists, Ra
         columns: list[list[Any]] = [[], [], [], []]
         offsets = [0]
         for query in range(queries):
-            returned = random.permutation(8)[: random.integers(1, 6)]
+            returned = random.permutation(7)[: random.integers(1, 6)]
             for document in returned:
                 judged = document < 4
                 score = float(random.integers(0, 3)) if ties else random.random()
@@ -53,13 +57,25 @@ def one_query(lists: RankedLists, at: int) -> RankedLists:
     return replace(_selected(lists, np.array([at])), weight=np.ones(1))
 
 
-def every_case(first: RankedLists, second: RankedLists, metric: RankingMetric) -> NDArray[np.float64]:
+def labels_to_try(metric: RankingMetric, pool: NDArray[np.float64], top: float | None) -> list[float]:
+    """0, the top, those that judges gave, and two between any of these, the lowest just above 0."""
+    gain = metric.document_gain
+    most = float(pool.max()) if top is None else top
+    most = max(most, gain.threshold) if isinstance(gain, Binary) else most or 1.0
+    if isinstance(gain, Table):  # whole labels alone
+        return [float(label) for label in range(int(most) + 1)]
+    known = sorted({0.0, most, *(float(label) for label in pool if label < most)})
+    return known + [low + share * (high - low) for low, high in pairwise(known) for share in (1e-9, 0.6)]
+
+
+def every_case(
+    first: RankedLists, second: RankedLists, metric: RankingMetric, top: float | None
+) -> NDArray[np.float64]:
     """One query's difference under each assignment of labels to the documents that nobody judged, where it counts."""
     unjudged = [lists.documents[~lists.judged] for lists in (first, second)]  # type: ignore[index, operator]
     union = {name: place for place, name in enumerate(sorted({*unjudged[0], *unjudged[1]}))}
     assert first.pool is not None
-    top = max(float(first.pool.max()), getattr(metric, "threshold", 0)) or 1.0
-    cases = np.array(list(product([0.0, top], repeat=len(union))))
+    cases = np.array(list(product(labels_to_try(metric, first.pool, top), repeat=len(union))))
     pools = np.concatenate([np.tile(first.pool, (len(cases), 1)), cases], 1)
     ends, names = np.arange(len(cases) + 1), tuple(map(str, range(len(cases))))
     both = []
@@ -77,53 +93,80 @@ def every_case(first: RankedLists, second: RankedLists, metric: RankingMetric) -
     return (both[0].value - both[1].value)[both[0].counted & both[1].counted]
 
 
-def alone(name: str, ties: bool) -> Iterator[tuple[Turn, NDArray[np.float64]]]:
+def alone(name: str, ties: bool, top: float | None = None) -> Iterator[tuple[Turn, NDArray[np.float64]]]:
     """Query by query: what was found, and the differences of all assignments under which the query counts."""
     first, second = systems(len(name) + ties, ties=ties)
     for at in range(len(first.query_ids)):
         pair = one_query(first, at), one_query(second, at)
-        yield could_turn(*pair, parse(name)), every_case(*pair, parse(name))
+        yield could_turn(*pair, parse(name), top), every_case(*pair, parse(name), top)
+
+
+def limits_hold(found: Turn, differences: NDArray[np.float64]) -> None:
+    if not len(differences):
+        assert np.isnan(found.reached).all()
+        return
+    assert found.limits.low <= differences.min() + 1e-12
+    assert found.limits.high >= differences.max() - 1e-12
+    if not np.isnan(found.reached.low):
+        assert found.limits.low <= found.reached.low + 1e-12
+        assert found.limits.high >= found.reached.high - 1e-12
+    turns = (found.difference >= 0 and differences.min() < -1e-12) or (
+        found.difference <= 0 and differences.max() > 1e-12
+    )
+    assert found.turns in (None, turns)
+
+
+@pytest.mark.parametrize("top", [None, 3.0])
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("name", SUMS + OTHERS)
+def test_ends_are_those_of_all_labels_where_lists_are_short(name: str, ties: bool, top: float | None) -> None:
+    for found, differences in alone(name, ties, top):
+        limits_hold(found, differences)
+        if len(differences):
+            assert found.reached == found.limits == pytest.approx((differences.min(), differences.max()), abs=1e-7)
 
 
 @pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("name", LINEAR + OTHERS)
-def test_ends_are_those_of_all_assignments_where_lists_are_short(name: str, ties: bool) -> None:
-    for found, differences in alone(name, ties):
-        if not len(differences):
-            assert np.isnan(found.reached).all()
-            continue
-        ends = pytest.approx((differences.min(), differences.max()), abs=1e-12)
-        assert found.reached == ends
-        if name != "ndcg-retrieved@2":
-            assert found.limits == ends
-
-
-@pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("name", OTHERS)
-def test_limits_hold_and_what_is_reached_is_reached_without_all_combinations(
-    name: str, ties: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", LOOSE)
+def test_limits_hold_where_each_system_has_a_divisor_of_its_own_or_only_the_order_of_labels_counts(
+    name: str, ties: bool
 ) -> None:
-    monkeypatch.setattr(turning, "FEW", -1)
+    for found, differences in alone(name, ties, 3.0):
+        limits_hold(found, differences)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("cases", [1, 1024])
+@pytest.mark.parametrize("name", OTHERS + LOOSE)
+def test_limits_hold_and_what_is_reached_is_reached_where_not_all_is_tried(
+    name: str, cases: int, ties: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turning, "CASES", 1)
+    monkeypatch.setattr("ltr.evaluation.extremes.CASES", cases)
+    monkeypatch.setattr(turning, "CUTS", 1)
+    most_parts.cache_clear()
     for found, differences in alone(name, ties):
-        if len(differences):
-            assert found.limits.low <= differences.min() + 1e-12
-            assert found.limits.high >= differences.max() - 1e-12
-            for end in found.reached:
-                assert np.abs(differences - end).min() < 1e-12
-        else:
-            assert np.isnan(found.reached).all()
+        limits_hold(found, differences)
+        for end in found.reached if len(differences) else ():
+            assert np.isnan(end) or np.abs(differences - end).min() < 1e-7
+    most_parts.cache_clear()
 
 
-@pytest.mark.parametrize("name", ["ndcg", "ap", "mrr", "bpref", "ndcg-linear@3", "dcg", "tau"])
-def test_of_many_unjudged_documents_only_what_is_reached_is_known(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turning, "MANY", 1)
-    monkeypatch.setattr(turning, "FEW", -1)
-    for found, differences in alone(name, ties=False):
-        if len(differences):
-            assert found.limits.low <= differences.min() + 1e-12
-            assert found.limits.high >= differences.max() - 1e-12
-            for end in found.reached:
-                assert np.abs(differences - end).min() < 1e-12
+def test_a_label_between_two_others_can_turn_the_order() -> None:
+    # Grades from the top down: 0 1 0 and the new document; 0 1 0 2 and the new document.
+    labels = {"a": 0.0, "b": 1.0, "c": 0.0, "d": 2.0, "new": 0.0}
+    both = []
+    for returned in (["a", "b", "c", "new"], ["a", "b", "c", "d", "new"]):
+        lists = RankedLists.from_arrays(
+            [labels[name] for name in returned], -np.arange(len(returned)), documents=returned,
+            judged=[name != "new" for name in returned],
+        )  # fmt: skip
+        both.append(replace(lists, pool=np.array([0.0, 1.0, 0.0, 2.0]), pool_offsets=np.array([0, 4])))
+    found = could_turn(*both, "pairs")
+    # labels 0, 0 to 1, 1, 1 to 2, 2: right pairs over pairs with different labels
+    differences = [2 / 3 - 3 / 7, 2 / 5 - 3 / 9, 1 / 4 - 2 / 8, 1 / 5 - 2 / 9, 1 / 5 - 1 / 8]
+    assert found.reached == found.limits == pytest.approx((min(differences), max(differences)))
+    assert found.turns is True
 
 
 def test_many_queries_at_once_are_the_mean_of_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,3 +242,5 @@ def test_what_cannot_be_compared_is_refused() -> None:
         could_turn(first, replace(second, documents=None), parse("mrr"))
     with pytest.raises(ValueError, match=r"^top: wanted a label above 0, got 0$"):
         could_turn(first, second, parse("mrr"), 0)
+    with pytest.raises(ValueError, match=r"^second: wanted RankedLists \(ltr\.evaluation\), got list$"):
+        could_turn(first, [second], "mrr")  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ from math import inf, nan
 
 import pytest
 
-from ltr.gap.numbers import number
+from ltr.gap.numbers import counted, number
 
 
 @pytest.mark.parametrize(("value", "sign", "text"), [
@@ -19,3 +19,11 @@ def test_a_number_fits_its_column(value: float | None, sign: bool, text: str) ->
 
 def test_digits() -> None:
     assert number(0.126, 2) == "0.13"
+
+
+@pytest.mark.parametrize(("count", "noun", "text"), [
+    (0, "list", "0 lists"), (1, "list", "1 list"), (2, "graded document", "2 graded documents"),
+    (1, "query", "1 query"), (11, "query", "11 queries"),
+])  # fmt: skip
+def test_how_many_there_are(count: int, noun: str, text: str) -> None:
+    assert counted(count, noun) == text

@@ -1,6 +1,7 @@
 """What hypothesis draws for the properties of metrics: options for all of them at once, and documents in every role."""
 
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ ONE_ANSWER = {("tau", "ties"), ("bpref", "unjudged"), ("judged", "unjudged")}
 positive = st.floats(1e-6, 1e6)
 USUAL: dict[str, list[Any]] = {  # what says something about short lists with labels 0 to 4
     "k": [None, 3, 1, 2, 4, 6],
-    "gain": [Exp2(), Linear(), Binary(2), Table((0, 1, 1, 3, 10))],
+    "gain": [Exp2(), Linear(), Binary(2), Table((0, 1, 1, 3, 10)), Table((1, 2, 2, 3, 4))],
     "discount": [Log2(), Letor(), Reciprocal(), Geometric(0.7), Geometric(1.0)],
     "threshold": [1, 2, 0.5, 3.5],
     "top": [4, 6],
@@ -54,13 +55,13 @@ def of_all(answers: dict[str, Any]) -> list[RankingMetric]:
     ]
 
 
-def numbered(place: int) -> list[RankingMetric]:
-    """All answers from one number, which is drawn quicker than one for each."""
-    answers = {}
-    for name in [*WORDED, *USUAL]:
-        place, answer = divmod(place, 60)
-        answers[name] = USUAL[name][answer % len(USUAL[name])] if name in USUAL else answer
-    return of_all(answers)
+# A choice of Python's own for each example, of 10^8: left to itself, hypothesis draws the first of many choices nine
+# times in ten, which are all defaults.
+choice = st.tuples(*[st.integers(0, 99)] * 4).map(lambda digits: Random(str(digits)))
+
+
+def some(random: Random) -> list[RankingMetric]:
+    return of_all({name: random.choice(USUAL.get(name, range(60))) for name in [*WORDED, *USUAL]})
 
 
 Document = tuple[int, int, str]  # score, label, role
@@ -70,8 +71,12 @@ ROLES = ("seen", "unjudged", "missed", "padded")
 def lists_of(longest: int, roles: tuple[str, ...] = ("seen",)) -> st.SearchStrategy[list[Document]]:
     """Lists of 1 to so many documents, many of them tied; the first role is the commonest."""
     often = [*roles[:1] * len(roles), *roles[1:]]
-    documents = [(score, label, role) for role in often for label in range(5) for score in (0, 1, 2, -1)]
-    return st.lists(st.sampled_from(documents), min_size=1, max_size=longest)
+
+    def documents(random: Random) -> list[Document]:
+        length, labels = random.randint(1, longest), random.choice([(0, 1, 2, 3, 4), (0, 0, 0, 1, 4)])
+        return [(random.choice((0, 1, 2, -1)), random.choice(labels), random.choice(often)) for _ in range(length)]
+
+    return choice.map(documents)
 
 
 def answer_of(lists: list[list[Document]]) -> Answer:
@@ -91,7 +96,7 @@ def usual() -> st.SearchStrategy[list[RankingMetric]]:
     """All metrics under one draw of options, which short lists with labels 0 to 4 can tell apart."""
     known = {name for asked in QUESTIONS.values() for name in asked}
     assert known == {*WORDED, *USUAL} == {*WORDED, *ANY}, "a new option wants its answers here"
-    return st.integers(0, 60 ** (len(WORDED) + len(USUAL)) - 1).map(numbered)
+    return choice.map(some)
 
 
 @pytest.fixture(scope="session")

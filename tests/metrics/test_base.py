@@ -1,13 +1,13 @@
 """ltr/metrics/base.py: what every metric shares."""
 
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 import torch
 
-from ltr.metrics import AP, DCG, METRICS, NDCG, BinaryMetric, Precision, RankingMetric, Recall, parse
+from ltr.metrics import AP, DCG, METRICS, NDCG, RBP, BinaryMetric, Precision, RankingMetric, Recall, Table, parse
 
 CUT = [parse(f"{base}@2") for base in ("ndcg", "dcg", "mrr", "ap", "gradedap-max4", "precision", "recall", "f1")]
 CUT += [parse(f"{base}@2") for base in ("success", "err-max4", "rbp", "judged")]
@@ -58,6 +58,13 @@ def test_weights_of_another_shape_are_refused() -> None:
     """A column would spread over the lists and give the unweighted mean, in silence."""
     with pytest.raises(ValueError, match=re.escape("weight")):
         parse("mrr").mean(SCORES, LABELS, weight=torch.tensor([[1.0], [3.0], [1.0]]))
+
+
+def test_weights_that_are_all_0_have_no_mean() -> None:
+    with pytest.raises(ValueError, match=r"^weight must be above 0 for some list, got 0 for all 3$"):
+        parse("mrr").mean(SCORES, LABELS, weight=torch.zeros(3))
+    with pytest.raises(ValueError, match=r"^weight must be numbers >= 0, got -1$"):
+        parse("mrr").mean(SCORES, LABELS, weight=torch.tensor([1.0, -1, 1]))
 
 
 def test_the_mean_over_no_list_is_nan() -> None:
@@ -195,9 +202,60 @@ def test_options_of_one_metric(metric: type[AP], arguments: dict[str, str], mess
         metric(**arguments)
 
 
-def test_a_cutoff_may_be_a_whole_number_of_any_kind() -> None:
-    assert NDCG(k=np.int64(3)) == NDCG(k=3)
+@pytest.mark.parametrize("two", [np.int64(2), np.uint8(2), np.float32(2), np.float64(2)])
+@pytest.mark.parametrize("metric", METRICS.values(), ids=lambda each: each.base)
+def test_a_parameter_may_be_a_number_of_any_kind(metric: type[RankingMetric], two: float) -> None:
+    given = {each.name for each in fields(metric)} & {"threshold", "top"} | ({"k"} if metric.cuts else set())
+    if given:
+        plain = metric(**dict.fromkeys(given, 2))
+        assert metric(**dict.fromkeys(given, two)) == plain
+        assert parse(metric(**dict.fromkeys(given, two)).name) == plain
+    if metric is RBP:
+        assert RBP(p=np.float32(0.7)) == RBP(p=0.7)
+
+
+def test_a_large_cutoff_is_none() -> None:
     assert NDCG(k=10**9)([2, 1], [0, 1]).item() == NDCG()([2, 1], [0, 1]).item()
+
+
+GAIN = NDCG(gain=Table((1, 2)))
+
+
+def test_an_unjudged_document_has_not_even_the_gain_of_label_0() -> None:
+    assert GAIN([3, 2, 1], [0, 0, 1], judged=[False, False, True]).item() == pytest.approx(1 / np.log2(4))
+    worth = 1 / np.log2(3) + 2 / np.log2(4)
+    assert DCG(gain=Table((1, 2)))([3, 2, 1], [0, 0, 1], judged=[False, True, True]).item() == pytest.approx(worth)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "ceiling"),
+    [
+        ("precision", 1 / 2, 2 / 2),
+        ("precision@5", 1 / 5, 2 / 5),
+        ("precision-min@5", 1 / 2, 2 / 2),
+        ("f1", 2 * 1 / (2 + 3), 2 * 2 / (2 + 3)),
+        ("recall", 1 / 3, 2 / 3),
+        ("recall-min", 1 / 2, 2 / 2),
+        ("ndcg-linear-reciprocal", (1 / 2) / (1 + 1 / 2 + 1 / 3), (1 + 1 / 2) / (1 + 1 / 2 + 1 / 3)),
+        ("ndcg-short0@3", 0, 0),
+        ("ap-retrieved", 1 / 2, 1),
+        ("pairs", 0, 1),
+        ("judged", 1, 1),
+    ],
+)
+def test_the_ceiling_of_a_list_that_is_shorter_than_its_pool(name: str, value: float, ceiling: float) -> None:
+    """Two documents were returned of five that are judged, three of them relevant."""
+    labels, retrieved = [0, 1, 1, 1, 0], [True, True, False, False, False]
+    assert parse(name)([5, 4, 3, 2, 1], labels, retrieved=retrieved).item() == pytest.approx(value)
+    assert parse(name).ceiling(labels, retrieved=retrieved).item() == pytest.approx(ceiling)
+
+
+def test_the_ceiling_of_a_list_that_is_longer_than_its_pool() -> None:
+    """Of three documents one is judged, and stands best on top; the list is long enough for short=zero."""
+    judged = [False, False, True]
+    assert parse("ndcg-short0@3").ceiling([0, 0, 1], judged=judged).item() == 1
+    assert parse("precision").ceiling([0, 0, 1], judged=judged).item() == 1 / 3
+    assert parse("judged@2").ceiling([0, 0, 1], judged=judged).item() == 1 / 2
 
 
 def test_where_nothing_may_be_looked_at_nan_scores_give_nan(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,15 +31,17 @@ Definition = Callable[[Any, List, Pool], float]  # NaN: this list has no answer
 
 
 def gain(metric: Any, label: float | None) -> float:
+    if label is None:  # not even what a label of 0 is worth
+        return 0.0
     match metric.gain:
         case Exp2():
-            return 2 ** (label or 0) - 1
+            return 2**label - 1
         case Linear():
-            return label or 0
+            return label
         case Binary(threshold):
-            return float((label or 0) >= threshold)
+            return float(label >= threshold)
         case Table(gains):
-            return float(gains[int(label or 0)])
+            return float(gains[int(label)])
     raise AssertionError(metric.gain)
 
 
@@ -212,7 +214,7 @@ def orders(metric: RankingMetric, documents: List) -> Iterator[List]:
         yield from (list(chain(*order)) for order in product(*map(permutations, blocks)))
         return
     sign = {"worst": 1, "best": -1}.get(metric.ties, 0)
-    yield sorted(documents, key=lambda each: (-each[0], sign * (each[1] or 0)))
+    yield sorted(documents, key=lambda each: (-each[0], sign * (-1 if each[1] is None else each[1])))
 
 
 def by_definition(metric: RankingMetric, documents: list[tuple[int, int, str]]) -> float:

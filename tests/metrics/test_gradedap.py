@@ -99,3 +99,9 @@ def test_at_most_one_as_ap_is() -> None:
 
 def test_soft_becomes_hard() -> None:
     assert "belief keeps its promise" in check_surrogate(ApproxMetric("gradedap-max4"))
+
+
+def test_grades_that_no_label_tells_apart_cost_nothing() -> None:
+    """Of a scale to 10^12 with three labels two precisions are worked out, each for all grades up to its label."""
+    huge = GradedAP(top=10**12)([3, 2, 1], [10**12, 0, 10**6]).item()
+    assert huge == pytest.approx((10**12 - 10**6 + 2 * 10**6 * (1 + 2 / 3) / 2) / (10**12 + 10**6))

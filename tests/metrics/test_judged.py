@@ -1,6 +1,7 @@
 """ltr/metrics/judged.py"""
 
 import re
+from typing import Literal
 
 import pytest
 import torch
@@ -45,6 +46,12 @@ def test_a_random_order_and_the_best() -> None:
 def test_a_condensed_list_is_judged_throughout() -> None:
     assert Judged(k=3, unjudged="ignored")(SCORES, LABELS, judged=JUDGED).item() == 1
     assert not parse("judged-condensed").defined([0, 0], judged=[False, False]).any()
+
+
+@pytest.mark.parametrize(("ties", "value"), [("worst", 0), ("best", 1)])
+def test_worst_and_best_whatever_the_order_of_the_input(ties: Literal["worst", "best"], value: float) -> None:
+    for judged in ([True, False], [False, True]):
+        assert Judged(k=1, ties=ties)([1, 1], [0, 0], judged=judged).item() == value
 
 
 def test_it_has_no_ideal_order() -> None:

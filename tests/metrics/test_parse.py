@@ -238,7 +238,43 @@ def test_other_spellings(spelling: str, name: str) -> None:
     assert parse(spelling).name == name
 
 
-@pytest.mark.parametrize("text", ["Compat(p=0.8)", "infAP", "IPrec@0.1", "map_cut", "11pt_avg", "ndcg_rel"])
+# All that these programs name, and what it is read as.
+PEERS = {
+    "ir_measures 0.4.3": "AP=ap MAP=ap Bpref=bpref BPref=bpref ERR=err-max4 Judged=judged nDCG=ndcg NDCG=ndcg "
+    "P=precision Precision=precision R=recall Recall=recall RBP=rbp RPrec=rprec Rprec=rprec RR=mrr MRR=mrr "
+    "Success=success SetP=precision SetRelP=recall-min SetR=recall SetF=f1",
+    "trec_eval 10.0": "map=ap P=precision recall=recall ndcg=ndcg success=success Rprec=rprec bpref=bpref "
+    "recip_rank=mrr relative_P=recall-min set_P=precision set_F=f1 set_recall=recall set_relative_P=recall-min "
+    "map_cut_10=ap@10 ndcg_cut_10=ndcg@10 P_10=precision@10 recall_10=recall@10 success_10=success@10 "
+    "relative_P_10=recall-min@10",
+    "ranx 0.3.21": "hit_rate=success precision=precision recall=recall f1=f1 r-precision=rprec mrr=mrr map=ap dcg=dcg "
+    "dcg_burges=dcg ndcg=ndcg ndcg_burges=ndcg bpref=bpref rbp.95=rbp-p0.95",
+}
+UNKNOWN = {
+    "ir_measures 0.4.3": "AP_IA Accuracy@5 BPM@5 Compat(p=0.8) ERR_IA@5 INSQ INST IPrec@0.1 MAP_IA NERR10 NERR11"
+    " NERR8@5 NERR9@5 NRBP NumQ NumRel NumRelRet NumRet P_IA@5 SDCG@5 SetAP StRecall@5 alpha_DCG@5 alpha_nDCG@5"
+    " infAP nERR_IA@5 nNRBP",
+    "trec_eval 10.0": "11pt_avg G Rndcg Rprec_mult binG infAP iprec_at_recall_0.10 map_cut ndcg_cut ndcg_rel "
+    "num_nonrel_judged_ret num_q num_rel num_rel_ret num_ret relstring runid set_map utility prefs_simp prefs_pair",
+}
+
+
+@pytest.mark.parametrize("program", PEERS)
+@pytest.mark.parametrize("cut", ["", "@10"])
+def test_every_metric_that_a_peer_shares(program: str, cut: str) -> None:
+    """By its bare name and, where it takes a cutoff, with one."""
+    for spelling, name in (pair.split("=") for pair in PEERS[program].split()):
+        if not cut:
+            assert parse(spelling).name == name
+        elif not name.endswith("@10") and parse(name).cuts:
+            assert parse(spelling + cut).name == name + cut
+
+
+def test_hits_in_words() -> None:
+    assert {parse(name).name for name in ("hit@5", "HR@5", "hit_rate@5", "success@5")} == {"success@5"}
+
+
+@pytest.mark.parametrize("text", " ".join(UNKNOWN.values()).split())
 def test_what_other_programs_have_and_this_one_has_not(text: str) -> None:
     with pytest.raises(
         ValueError, match=f"^unknown metric {re.escape(repr(text))}: wanted one of {BASES}, such as ndcg@10"

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from ltr.metrics import RankingMetric, parse
+from ltr.metrics import METRICS, RankingMetric, parse
 from ltr.ranking import Ranking, exact_ranking
 
 LINEAR = [
@@ -85,6 +85,21 @@ def test_ties_are_averaged_over_orders_where_the_metric_is_linear(name: str) -> 
         total += counts * by_definition(parse(name), exact_ranking(-place), labels)
         count += counts
     assert torch.allclose(parse(name).swap_deltas(exact_ranking(scores), labels), total / count.clamp(min=1))
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=lambda each: each.base)
+@pytest.mark.parametrize("shape", [(2, 0), (0, 3), (0, 0)])
+def test_nothing_to_swap(metric: type[RankingMetric], shape: tuple[int, int]) -> None:
+    """Lists without documents, and no lists; for all rows and for none of them."""
+    options = {"top": 4} if "top" in {each.name for each in metric.options()} else {}
+    labels = torch.zeros(shape, dtype=torch.float64)
+    ranking = exact_ranking(labels)
+    for k in (None, 2) if metric.cuts else (None,):
+        asked = metric(k=k, **options)
+        for deltas in (asked.swap_deltas(ranking, labels), RankingMetric.swap_deltas(asked, ranking, labels)):
+            assert list(deltas.shape) == [shape[0], shape[1], shape[1]]
+        rows = torch.zeros(shape[0], 0, dtype=torch.int64)
+        assert list(asked.swap_deltas(ranking, labels, rows).shape) == [shape[0], 0, shape[1]]
 
 
 @pytest.mark.parametrize("name", LINEAR + OTHER)

@@ -45,9 +45,10 @@ def test_a_constant_scorer_has_0_and_constant_labels_no_answer() -> None:
     assert KendallTau().floor([0, 1, 2]).item() == 0
 
 
-def test_its_ceiling_is_that_of_an_order_without_ties() -> None:
-    assert KendallTau().ceiling([0, 1, 1]).item() == pytest.approx(2 / (3 * 2) ** 0.5)
+def test_scores_tied_just_as_the_labels_reach_its_ceiling() -> None:
+    assert KendallTau().ceiling([0, 1, 1]).item() == pytest.approx(1)
     assert KendallTau()([0, 1, 1], [0, 1, 1]).item() == pytest.approx(1)
+    assert KendallTau()([0, 2, 1], [0, 1, 1]).item() == pytest.approx(2 / (3 * 2) ** 0.5)  # without ties
 
 
 def test_without_any_ties_it_is_twice_the_pairwise_accuracy_less_1() -> None:

@@ -85,7 +85,7 @@ def test_only_the_largest_slices_are_printed(monkeypatch: pytest.MonkeyPatch) ->
     one = table(1, 2, 2, 2, 1, metrics=["mrr"], kinds={"type": ["a", "b", "c", "c", "b"]})
     (block,), left = slice_blocks({"x": one}, "type")
     assert [label for label, _ in block.rows] == ["b", "c"]
-    assert left == ["1 more values of type, each of fewer queries, are not shown."]
+    assert left == ["1 more value of type, of fewer queries, is not shown."]
 
 
 def test_stale_judgements_show_in_slices() -> None:
@@ -93,6 +93,15 @@ def test_stale_judgements_show_in_slices() -> None:
     one = one.described_by(pl.DataFrame({"query": ["a", "b"], "year": ["old", "new"]}))
     (block,), _ = slice_blocks({"x": evaluate_lists(one, ["mrr"])}, "year")
     assert [row["unjudged"] for _, row in block.rows] == ["0.0 %", "50.0 %"]
+
+
+def test_a_slice_weighs_its_unjudged_share_as_the_whole_does() -> None:
+    one = RankedLists.from_arrays([1, 0, 1, 0], [2, 1, 2, 1], list("aabb"), judged=[True, True, True, False])
+    one = one.described_by(pl.DataFrame({"query": ["a", "b"], "type": ["x", "x"], "weight": [1.0, 3.0]}))
+    table = {"x": evaluate_lists(one, ["mrr"])}
+    (block,), _ = slice_blocks(table, "type")
+    shares = [rows[0][1]["unjudged"] for rows in (block.rows, score_blocks(table)[0].rows)]
+    assert shares == ["37.5 %", "37.5 %"]  # (1 * 0 + 3 * 1/2) / 4
 
 
 def test_slices_that_cannot_be() -> None:
@@ -162,7 +171,10 @@ head
 metric    mean  n   floor  ceiling
 mrr     1.0000  1  0.7500   1.0000
 
-floor: a random order of the same documents; ceiling: the ideal order
+n        lists that count
+floor    what a random order of the same documents is worth
+ceiling  what the best list of as many documents is worth
+
 mrr relevant=y>=1 ideal=judged unjudged=zero ties=average empty=skip
 """
     )

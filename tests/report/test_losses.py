@@ -5,7 +5,7 @@ from math import log2
 import pytest
 
 from ltr.evaluation import RankedLists, evaluate_lists
-from ltr.metrics import parse
+from ltr.metrics import METRICS, parse
 from ltr.report.losses import kinds, losses, share_below, shown_lines, what_is_lost
 
 GRADES = [3, 1, 2, 0, 3]
@@ -22,7 +22,7 @@ def test_the_two_parts_and_the_classes() -> None:
     found = losses({"x": table})
     (block,) = what_is_lost(found)
     reached, best, ideal = 7 + 1 / log2(3) + 3 / 2, 7 + 3 / log2(3) + 1 / 2, 7 + 7 / log2(3) + 3 / 2
-    assert block.title == "what ndcg@3 lacks to 1"
+    assert block.title == "lost by ndcg@3"
     assert block.rows == [
         (
             "x",
@@ -39,17 +39,17 @@ def test_the_two_parts_and_the_classes() -> None:
             },
         )
     ]
-    assert list(kinds(found, {"below", "lost"})) == [
-        "lost = selection (better documents are not in the first 3) + order (those that are stand in the wrong order), "
-        "over lists with an answer",
-        "lists by what they lose; below: relevant below the cutoff",
-    ]
+    assert kinds(found, {"below", "lost", "selection"}) == {
+        "lost": "selection + order, over lists with an answer",
+        "selection": "better documents are not in the first 3",
+        "below": "lists with a relevant document below the cutoff",
+    }
 
 
 def test_nothing_is_said_where_nothing_is_lost() -> None:
     assert losses({"x": evaluate_lists(lists([1, 0]), ["ndcg@3"])}) == {}
     assert losses({"x": evaluate_lists(lists([0, 1]), ["mrr"])}) == {}
-    assert what_is_lost({}) == list(kinds({}, ())) == []
+    assert what_is_lost({}) == list(kinds({}, {"lost"})) == []
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,21 @@ def test_what_is_shown() -> None:
         "ndcg@10: 53 % of its weight lies below position 3, where nobody looks; ndcg@3 scores what is shown",
         "rbp: 12 % of its weight lies below position 3, where nobody looks; rbp@3 scores what is shown",
     ]
+    assert shown_lines([parse("tau"), parse("bpref"), parse("mrr@3")], 3, 20) == [
+        "tau and bpref: the whole list counts, also below position 3, where nobody looks"
+    ]
+    assert shown_lines([parse("ndcg@3"), parse("judged@10")], 3, 20) == [
+        "shown=3: no metric here scores what lies below that position"
+    ]
+
+
+@pytest.mark.parametrize("base", [base for base, each in METRICS.items() if each.cuts and base != "judged"])
+def test_every_metric_with_a_cutoff_says_what_lies_below(base: str) -> None:
+    """The weight of a position is what a list is worth whose only document of the top grade stands there."""
+    metric = parse(f"{base}-max4@10" if base in ("err", "gradedap") else f"{base}@10")
+    top = 4 if base in ("err", "gradedap") else 1
+    worth = [metric(range(10, 0, -1), [top * (place == at) for place in range(10)]).item() for at in range(10)]
+    (line,) = shown_lines([metric], 3, 10)
+    if base == "success":
+        assert worth == [1] * 10
+    assert f"{100 * sum(worth[3:]) / sum(worth):.0f} % of its weight lies below position 3" in line

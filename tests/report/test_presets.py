@@ -46,3 +46,27 @@ def test_which_queries_count_is_the_programs_own_rule(capsys: pytest.CaptureFixt
     assert rows["ltr"][:3] == ["0.5000", "2", "0"]
     assert rows["trec_eval"][:3] == ["1.0000", "1", "0"]
     assert rows["ranx"] == ["-", "-", "-", "refuses it: not the same queries on both sides"]
+
+
+def test_labels_below_0_are_followed_where_the_program_takes_them_for_unjudged(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lists = RankedLists.from_arrays([9, 1, 0], [3, 2, 1], judged=[False, True, True])
+    print_presets(lambda rule: {"x": lists}, ["mrr"], "mean", negative=True)
+    rows = {line.split()[0]: line.split(maxsplit=4)[1:] for line in capsys.readouterr().out.splitlines() if line}
+    assert rows.pop("trec_eval") == ["0.5000", "1", "0", "mrr-docid-zero"]
+    assert {rows[name][-1] for name in ("ltr", "catboost", "torchmetrics", "ranx", "rax")} == {
+        "not followed: labels below 0"
+    }
+
+
+def test_scores_are_compared_as_each_program_holds_them(capsys: pytest.CaptureFixture[str]) -> None:
+    lists = RankedLists.from_arrays([1, 0], [0.500000012, 0.500000011], documents=["a", "b"])
+    lines = printed(capsys, {"x": lists}, "mrr").splitlines()
+    rows = {line.split()[0]: line.split()[1] for line in lines[2:-2]}
+    assert (rows["ltr"], rows["trec_eval"], rows["ranx"], rows["rax"]) == ("1.0000", "0.5000", "1.0000", "1.0000")
+
+
+def test_a_list_that_the_metric_refuses_is_told_in_its_row(capsys: pytest.CaptureFixture[str]) -> None:
+    out = " ".join(printed(capsys, {"x": LISTS}, "err-max1").split())
+    assert "the top grade is declared to be 1, and a document has grade 2" in out

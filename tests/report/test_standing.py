@@ -39,7 +39,7 @@ def test_the_best_stands_against_the_next_ones() -> None:
         "if all were judged": "-",
     }
     assert sentences == [
-        "The other 2 stand further behind.",
+        "2 more systems stand further behind.",
         "10 lists are too few to name a winner: below 50, such intervals cover less than they say, and another draw of "
         "queries could turn any of these orders around.",
     ]

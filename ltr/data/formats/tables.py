@@ -6,6 +6,7 @@ import csv
 import io
 import os
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,7 +59,8 @@ def read_table(
         the others. Rows without any value are left out.
 
     Raises:
-        DataError: with file, row (from 1, the first after the names), what was wanted and what came.
+        DataError: with file, line (of a CSV; its names stand in the first) or row (of Parquet, from 1), what was wanted
+            and what came.
 
     Example:
         >>> import pathlib, tempfile
@@ -72,8 +74,10 @@ def read_table(
     check_assessors(assessors)
     file = file_of(path)
     name = file.name.lower()
+    data = b""
     if name.endswith((".csv", ".csv.gz")):
-        cells = _csv(file)
+        data = bytes_of(file)
+        cells = _csv(data, file)
     elif name.endswith(".parquet"):
         cells = _parquet(file)
     else:
@@ -86,7 +90,10 @@ def read_table(
         cells = cells[rows]
 
     def place(row: int) -> str:
-        return f"{file}, row {rows[row] + 1}"
+        at = int(rows[row])
+        return (
+            f"{file}, line {next(islice(_records(data, file), 1 + at, None))[0]}" if data else f"{file}, row {at + 1}"
+        )
 
     table = _typed(cells, file, place)
     if "label" in table.columns:
@@ -95,7 +102,7 @@ def read_table(
         refuse_scores(table, cells["score"], place)
     if "document" in table.columns:
         if "label" in table.columns and "score" not in table.columns:
-            table = settled(table, assessors, str(file), place)
+            table = settled(table, assessors, place)
         else:
             refuse_repeats(table, place)
     return table.rechunk()
@@ -130,6 +137,13 @@ def _typed(cells: pl.DataFrame, file: Path, place: Callable[[int], str]) -> pl.D
     except pl.exceptions.PolarsError as error:
         kinds = ", ".join(f"{column} ({cells[column].dtype})" for column in (*ids, *numbers))
         raise DataError(f"{file}: wanted ids that are text and labels that are numbers, came {kinds}") from error
+    for number in numbers:
+        if cells[number].dtype.is_integer() and (changed := table[number].cast(pl.Int128) != cells[number]).any():
+            row = int(changed.arg_true()[0])
+            raise DataError(
+                f"{place(row)}: wanted a {number} that float64 tells from its neighbours (to 2^53), "
+                f"came {cells[number][row]}"
+            )
     for column in ids:
         if table[column].null_count():
             row = int(table[column].is_null().arg_true()[0])
@@ -155,23 +169,23 @@ def _parquet(file: Path) -> pl.DataFrame:
         raise DataError(f"{file}: cannot be read ({str(error).splitlines()[0]})") from error
 
 
-def _csv(file: Path) -> pl.DataFrame:
+def _csv(data: bytes, file: Path) -> pl.DataFrame:
     import polars as pl
 
-    data = bytes_of(file).strip(b"\r\n")
-    if not data:
+    text = data.strip(b"\r\n")
+    if not text:
         raise DataError(f"{file}: no rows: wanted column names and rows below, came an empty file")
-    names = next(_records(data, file))
+    _, names = next(_records(data, file))
     if len(set(names)) < len(names):
         twice = next(name for place, name in enumerate(names) if name in names[:place])
         raise DataError(f"{file}: wanted each column name once, came {short(twice)} again")
     try:
-        table = pl.read_csv(io.BytesIO(data), infer_schema=False)
+        table = pl.read_csv(io.BytesIO(text), infer_schema=False)
     except pl.exceptions.PolarsError as error:
         _check_cells(data, file)
         refuse_bytes(data, file, error)
-    full = (table.width - 1) * (data.count(b"\n") + 1)
-    if table.to_series(-1).null_count() and (b'"' in data or data.count(b",") != full):
+    full = (table.width - 1) * (text.count(b"\n") + 1)
+    if table.to_series(-1).null_count() and (b'"' in text or text.count(b",") != full):
         _check_cells(data, file)  # a row cut short looks as if its last cells were empty
     return table
 
@@ -179,17 +193,23 @@ def _csv(file: Path) -> pl.DataFrame:
 def _check_cells(data: bytes, file: Path) -> None:
     """Raises DataError when a row has another number of cells than there are column names."""
     records = _records(data, file)
-    names = next(records)
-    for row, cells in enumerate(records, start=1):
+    _, names = next(records)
+    for line, cells in records:
         if cells and len(cells) != len(names):
             raise DataError(
-                f"{file}, row {row}: wanted {len(names)} cells ({short(', '.join(names))}), "
+                f"{file}, line {line}: wanted {len(names)} cells ({short(', '.join(names))}), "
                 f"came {len(cells)}: '{short(','.join(cells))}'"
             )
 
 
-def _records(data: bytes, file: Path) -> Iterator[list[str]]:
+def _records(data: bytes, file: Path) -> Iterator[tuple[int, list[str]]]:
+    """(line on which it begins, cells) of the names and of each row below; a blank line there has no cells."""
+    records = csv.reader(io.TextIOWrapper(io.BytesIO(data), "utf-8", errors="backslashreplace", newline=""))
+    line, named = 1, False
     try:
-        yield from csv.reader(io.TextIOWrapper(io.BytesIO(data), "utf-8", errors="backslashreplace", newline=""))
+        for cells in records:
+            if named or cells:
+                yield line, cells
+            named, line = named or bool(cells), records.line_num + 1
     except csv.Error as error:
         raise DataError(f"{file}: cannot be read ({error})") from error

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import gzip
 import io
+import logging
 import os
 import zlib
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from ltr.data.files import files_of, text_of
+import numpy as np
+from numpy.typing import NDArray
+
+from ltr.data.files import text_of
 from ltr.data.judgements import (
     PAIR,
     Unjudged,
@@ -25,6 +30,8 @@ from ltr.data.ranking_data import DataError
 
 if TYPE_CHECKING:
     import polars as pl
+
+log = logging.getLogger(__name__)
 
 JUDGEMENT = "QUERY ITERATION DOCUMENT LABEL"  # a line's fields; in small letters, its columns
 ANSWER = "QUERY Q0 DOCUMENT RANK SCORE TAG"
@@ -44,8 +51,8 @@ def read_qrels(
 ) -> pl.DataFrame:
     """Read judgements: lines ``QUERY ITERATION DOCUMENT LABEL``, gzipped or not.
 
-    Fields are text without white space; ITERATION is not read. Empty lines and lines that start with ``#`` are passed
-    over. Labels may be fractions.
+    Fields are text without white space; ITERATION is not read. Empty lines are passed over, and lines that start with
+    ``#``, which a warning counts. Labels may be fractions.
 
     Args:
         path: the file.
@@ -72,15 +79,17 @@ def read_qrels(
     check_assessors(assessors)
     lines = _Lines(file_of(path), JUDGEMENT, "label")
     table = checked_labels(lines.numbers(), lines.table["label"], unjudged_label, lines.place)
-    return settled(table, assessors, str(lines.path), lines.place).rechunk()
+    return settled(table, assessors, lines.place).rechunk()
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:
     """Read a run: lines ``QUERY Q0 DOCUMENT RANK SCORE TAG``, gzipped or not.
 
-    As trec_eval 10 reads it: Q0 and RANK are not looked at, what follows TAG is ignored, empty lines and lines that
-    start with ``#`` are passed over. A score may be infinite. A line of more fields whose RANK is no number is refused:
-    an id with a blank in it has moved the fields, and a rank stands where the score is read.
+    As trec_eval 10 reads it: Q0 and RANK say nothing, what follows TAG is ignored, empty lines and lines that start
+    with ``#`` are passed over. A score may be infinite. Warnings count the lines with ``#``, and the queries in which
+    RANK contradicts the scores. Refused is a line in which an id with a blank in it may have moved the fields, and a
+    rank would be read as the score: RANK is no number and something follows TAG; or TAG is a number, and RANK is none,
+    something follows TAG, or most lines have another tag.
 
     Raises:
         DataError: with file, line, what was wanted and what came; a document that stands twice in a query is refused
@@ -97,18 +106,22 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     table = lines.numbers()
     refuse_scores(table, lines.table["score"], lines.place)
     refuse_repeats(table, lines.place)
+    _warn_of_ranks(table.with_columns(lines.table["rank"]), lines.path)
     return Run(table.rechunk(), str(lines.table["tag"][-1]))
 
 
 def file_of(path: str | os.PathLike[str]) -> Path:
     """The one file that a path names. Raises DataError when it is a folder, or is not there."""
-    if os.path.isdir(os.path.expanduser(path)):
-        raise DataError(f"{os.path.abspath(os.path.expanduser(path))}: wanted a file, came a folder")
-    return files_of(path)[0]
+    whole = os.path.abspath(os.path.expanduser(path))
+    if os.path.isdir(whole):
+        raise DataError(f"{whole}: wanted a file, came a folder")
+    if not os.path.exists(whole):  # too long for a name, perhaps
+        raise DataError(f"{whole}: no such file or folder")
+    return Path(whole)
 
 
 def bytes_of(path: Path) -> bytes:
-    """All of a text file, gzip or not (told by its first bytes), less a UTF-8 mark.
+    """All of a text file, gzip or not (told by its first bytes), less a UTF-8 mark, and with line ends that hold \\n.
 
     Raises:
         DataError: the file cannot be read, is not text, or is a damaged gzip.
@@ -121,6 +134,8 @@ def bytes_of(path: Path) -> bytes:
         raise DataError(f"{path}: cannot be read ({error})") from error
     if b"\0" in data:
         raise DataError(f"{path}: wanted a text file, came binary data")
+    if b"\r" in data and b"\n" not in data:
+        data = data.replace(b"\r", b"\n")
     return data.removeprefix(b"\xef\xbb\xbf")
 
 
@@ -136,11 +151,15 @@ class _Lines:
 
     def __init__(self, path: Path, form: str, number: str) -> None:
         self.path, self.form, self.number, self.data = path, form, number, bytes_of(path)
-        self.table = self._read()
+        self.table, remarks = self._read()
         if not len(self.table):
-            remarks = any(raw.strip() for raw in io.BytesIO(self.data))
             came = "only remarks and blank lines" if remarks else "only blank lines" if self.data else "an empty file"
             raise DataError(f"{path}: no rows: wanted lines '{form}', came {came}")
+        if remarks:
+            first = next(number for number, raw in self._numbered() if raw.lstrip().startswith(b"#"))
+            which = f"line {first}, which starts"
+            which = which if remarks == 1 else f"{remarks} lines, such as line {first}, which start"
+            log.warning("%s: passed over %s with #", path, which)
 
     def numbers(self) -> pl.DataFrame:
         """query, document and the column of numbers as Float64, null where it holds none."""
@@ -151,13 +170,18 @@ class _Lines:
     def place(self, row: int) -> str:
         return f"{self.path}, line {self._line(row)[0]}"
 
+    def _numbered(self) -> Iterator[tuple[int, bytes]]:
+        return enumerate(io.BytesIO(self.data), start=1)
+
     def _line(self, row: int) -> tuple[int, bytes]:
-        numbered = enumerate(io.BytesIO(self.data), start=1)
-        rows = ((number, raw) for number, raw in numbered if raw.strip() and not raw.lstrip().startswith(b"#"))
+        rows = (each for each in self._numbered() if each[1].strip() and not each[1].lstrip().startswith(b"#"))
         return next(islice(rows, row, None))
 
-    def _read(self) -> pl.DataFrame:
-        """One blank between two fields is read as it stands; where that fails, blanks are put right first."""
+    def _read(self) -> tuple[pl.DataFrame, int]:
+        """The fields, and how many remarks there are.
+
+        One blank between two fields is read as it stands; where that fails, blanks are put right first.
+        """
         import polars as pl
 
         names, data = self.form.lower().split(), self.data
@@ -167,32 +191,100 @@ class _Lines:
             data = data.translate(TO_BLANK)
         try:
             table = _scan(data, names)
-            if not sum(table.null_count().row(0)):
-                return table
+            plain = not sum(table.null_count().row(0))
         except pl.exceptions.PolarsError:
-            pass
-        names.append("rest")
-        head = " ".join(names).encode() + b"\n"  # so that the first line does not say how many fields there are
-        try:
-            table = _scan(head + _one_blank(data), names, has_header=True, truncate_ragged_lines=True)
-        except pl.exceptions.PolarsError as error:
-            refuse_bytes(self.data, self.path, error)
-        wrong = table[self.form.lower().split()[-1]].is_null()
-        more = table["rest"].is_not_null()
-        if self.form == ANSWER:  # what follows the tag is no matter, unless an id with a blank has moved the fields
-            more &= table["rank"].cast(pl.Float64, strict=False).is_null()
-        wrong |= more
-        if wrong.any():
-            self._refuse(int(wrong.arg_true()[0]))
-        return table
+            plain = False
+        if not plain:
+            data = _one_blank(data)
+            head = " ".join([*names, "rest"]).encode() + b"\n"  # else the first line says how many fields there are
+            try:
+                table = _scan(head + data, [*names, "rest"], has_header=True, truncate_ragged_lines=True)
+            except pl.exceptions.PolarsError as error:
+                refuse_bytes(self.data, self.path, error)
+        self._check(table)
+        return table, data.startswith(b"#") + data.count(b"\n#") if b"#" in data else 0
 
-    def _refuse(self, row: int) -> NoReturn:
-        number, raw = self._line(row)
-        fields, wanted = raw.split(), len(self.form.split())
-        line = short(text_of(b" ".join(fields), self.path, number))
-        raise DataError(
-            f"{self.path}, line {number}: wanted {wanted} fields '{self.form}', came {len(fields)}: '{line}'"
-        )
+    def _check(self, table: pl.DataFrame) -> None:
+        """Raises DataError when a line has too few fields, or so many or such that they may have moved."""
+        names = self.form.lower().split()
+        short_of, moved = table[names[-1]].is_null(), None
+        if not short_of.any():
+            moved = _moved(table) if self.form == ANSWER else _more(table)
+        wrong = short_of if moved is None else moved
+        if wrong.any():
+            number, raw = self._line(int(wrong.arg_true()[0]))
+            fields = text_of(b" ".join(raw.split()), self.path, number).split(" ")
+            advice = "; is there a blank in an id?" if moved is not None and len(fields) < len(names) + 2 else ""
+            if moved is not None and self.form == ANSWER:
+                advice = f", where SCORE would be '{short(fields[4])}' and TAG '{short(fields[5])}'{advice}"
+            raise DataError(
+                f"{self.path}, line {number}: wanted {len(names)} fields '{self.form}', "
+                f"came {len(fields)}: '{short(' '.join(fields))}'{advice}"
+            )
+
+
+def _more(table: pl.DataFrame) -> pl.Series:
+    """[N] has the line more fields than it needs?"""
+    import polars as pl
+
+    if "rest" in table.columns:
+        return table["rest"].is_not_null()
+    return pl.repeat(False, len(table), eager=True)
+
+
+def _moved(table: pl.DataFrame) -> pl.Series:
+    """[N] may an id with a blank in it have moved the fields of a run, so that a rank is read as the score?
+
+    Where RANK is no number, nothing may follow TAG. A number for TAG may be the score: it must be the commonest tag,
+    beside a RANK that is a number, and nothing may follow it.
+    """
+    more, tag = _more(table), table["tag"]
+    alike = not len(tag) or bool((tag == tag[0]).all())
+    if alike and not more.any() and not _is_number(tag[:1]).any():
+        return more
+    word = ~_is_number(table["rank"])
+    unusual = more & False if alike else tag != tag.mode().sort()[-1]
+    return (more & word) | (_is_number(tag) & (more | word | unusual))
+
+
+def _is_number(texts: pl.Series) -> pl.Series:
+    import polars as pl
+
+    return texts.cast(pl.Float64, strict=False).is_finite().fill_null(False)
+
+
+def _warn_of_ranks(table: pl.DataFrame, path: Path) -> None:
+    """Tell in how many queries a document with a larger rank has a higher score; a rank that is no number says nothing.
+
+    Args:
+        table: query, rank as text, score.
+        path: what the warning names.
+    """
+    import polars as pl
+
+    ids = table["query"].rle().struct.field("value")  # rows of a query often stand together, in the order of ranks
+    table = table.with_columns(pl.col("rank").cast(pl.Float64, strict=False))
+    said = table["rank"].is_finite().fill_null(False)
+    table = table if said.all() else table.filter(said)
+    if not len(table):
+        return
+    mine, rises, higher = _steps(table)
+    if ids.n_unique() < len(ids) or (mine & ((rises < 0) | ((rises == 0) & higher))).any():
+        table = table.sort("query", "rank", "score", descending=[False, False, True])
+        mine, rises, higher = _steps(table)
+    wrong = table["query"].filter(np.append(False, mine & (rises > 0) & higher)).unique(maintain_order=True)
+    if len(wrong):
+        told = (path, len(wrong), ids.n_unique(), wrong[0])
+        log.warning("%s: RANK contradicts SCORE in %d of %d queries, such as %s; the scores count", *told)
+
+
+def _steps(table: pl.DataFrame) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.bool_]]:
+    """[N - 1] from each row to the next: is it of the same query, how much does the rank rise, is the score higher?"""
+    starts = table["query"].rle().struct.field("len").to_numpy().astype(np.int64).cumsum()[:-1]
+    mine = np.ones(max(len(table) - 1, 0), np.bool_)
+    mine[starts - 1] = False
+    score = table["score"].to_numpy()
+    return mine, np.diff(table["rank"].to_numpy()), score[1:] > score[:-1]
 
 
 def _scan(

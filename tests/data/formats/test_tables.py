@@ -8,6 +8,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from ltr.data import DataError
 from ltr.data.formats.tables import read_table
@@ -63,7 +65,12 @@ def test_numbers_go_by_many_names(write: Write, label: str, score: str) -> None:
 def test_the_forms_of_a_csv(write: Write) -> None:
     plain = read_table(write('q,doc,score\n1,"a,b\nc",1\n1,"say ""x""",2\n'))
     assert plain.rows() == [("1", "a,b\nc", 1.0), ("1", 'say "x"', 2.0)]
-    for text in ("q,doc,score\r\n1,a,1\r\n", "\n\nq,doc,score\n\n1,a,1\n\n", "\ufeffq,doc,score\n1,a,1"):
+    for text in (
+        "q,doc,score\r\n1,a,1\r\n",
+        "q,doc,score\r1,a,1\r",
+        "\n\nq,doc,score\n\n1,a,1\n\n",
+        "\ufeffq,doc,score\n1,a,1",
+    ):
         assert read_table(write(text)).rows() == [("1", "a", 1.0)]
     assert read_table(write(gzip.compress(b"q,doc,score\n1,a,1\n"), "a.CSV.gz")).rows() == [("1", "a", 1.0)]
 
@@ -102,34 +109,34 @@ def test_several_judgements_come_to_one(write: Write, caplog: pytest.LogCaptureF
         ("q,qid,score\n1,a,1\n", ": wanted one column for the query, came q and qid"),
         ("q,rel,Grade,score\n1,a,1,1\n", ": wanted one column for the label, came rel and Grade"),
         ("q,doc,q\n1,a,1\n", ": wanted each column name once, came q again"),
-        ("q,doc,score,rel\n1,a,3\n1,b,2,1\n", ", row 1: wanted 4 cells (q, doc, score, rel), came 3: '1,a,3'"),
-        ("q,doc,score,rel\n1,a,3,\n\n1,b\n", ", row 3: wanted 4 cells (q, doc, score, rel), came 2: '1,b'"),
-        ("q,doc,score\n1,a,3\n1,b,2,1\n", ", row 2: wanted 3 cells (q, doc, score), came 4: '1,b,2,1'"),
-        ('q,doc,score\n1,"a,3\n1,b,2\n', ", row 1: wanted 3 cells (q, doc, score), came 2: '1,a,3\\n1,b,2'"),
-        ("q,doc,score\n1,a,1\n,b,1\n", ", row 2: wanted the id of a query, came an empty cell"),
-        ("q,doc,score\n1,,1\n", ", row 1: wanted the id of a document, came an empty cell"),
+        ("q,doc,score,rel\n1,a,3\n1,b,2,1\n", ", line 2: wanted 4 cells (q, doc, score, rel), came 3: '1,a,3'"),
+        ("q,doc,score,rel\n1,a,3,\n\n1,b\n", ", line 4: wanted 4 cells (q, doc, score, rel), came 2: '1,b'"),
+        ("q,doc,score\n1,a,3\n1,b,2,1\n", ", line 3: wanted 3 cells (q, doc, score), came 4: '1,b,2,1'"),
+        ('q,doc,score\n1,"a,3\n1,b,2\n', ", line 2: wanted 3 cells (q, doc, score), came 2: '1,a,3\\n1,b,2\\n'"),
+        ("q,doc,score\n1,a,1\n,b,1\n", ", line 3: wanted the id of a query, came an empty cell"),
+        ("q,doc,score\n1,,1\n", ", line 2: wanted the id of a document, came an empty cell"),
         (
             "q,doc,score\n\n1,a,\n",
-            ", row 2: wanted a score that is a number (query 1, document a), came an empty cell",
+            ", line 3: wanted a score that is a number (query 1, document a), came an empty cell",
         ),
-        ("q,doc,score\n1,a,nan\n", ", row 1: wanted a score that is a number (query 1, document a), came 'nan'"),
-        ("q,doc,score\n1,a,1.2.3\n", ", row 1: wanted a score that is a number (query 1, document a), came '1.2.3'"),
-        ("q,rel,score\n1,x,1\n", ", row 1: wanted a label that is a number from 0 to 1e+30 (query 1), came 'x'"),
+        ("q,doc,score\n1,a,nan\n", ", line 2: wanted a score that is a number (query 1, document a), came 'nan'"),
+        ("q,doc,score\n1,a,1.2.3\n", ", line 2: wanted a score that is a number (query 1, document a), came '1.2.3'"),
+        ("q,rel,score\n1,x,1\n", ", line 2: wanted a label that is a number from 0 to 1e+30 (query 1), came 'x'"),
         (
             "q,doc,rel\n1,a,1\n1,b,-2\n",
-            ", row 2: wanted a label that is a number from 0 to 1e+30 (query 1, document b), came '-2'; "
+            ", line 3: wanted a label that is a number from 0 to 1e+30 (query 1, document b), came '-2'; "
             "say unjudged_label=-2 if a negative label marks documents that nobody judged",
         ),
-        ("q,weight\n1,2\n2,-3\n", ", row 2: wanted a weight that is a number from 0 to 1e+30 (query 2), came '-3'"),
-        ("q,weight\n1,2\n2,inf\n", ", row 2: wanted a weight that is a number from 0 to 1e+30 (query 2), came 'inf'"),
-        ("q,weight\n1,much\n", ", row 1: wanted a weight that is a number from 0 to 1e+30 (query 1), came 'much'"),
+        ("q,weight\n1,2\n2,-3\n", ", line 3: wanted a weight that is a number from 0 to 1e+30 (query 2), came '-3'"),
+        ("q,weight\n1,2\n2,inf\n", ", line 3: wanted a weight that is a number from 0 to 1e+30 (query 2), came 'inf'"),
+        ("q,weight\n1,much\n", ", line 2: wanted a weight that is a number from 0 to 1e+30 (query 1), came 'much'"),
         (
             "q,doc,score,rel\n1,a,3,1\n1,b,3,1\n1,a,4,1\n",
-            ", row 3: wanted each document once in a query, came document a of query 1 again, first in row 1",
+            ", line 4: wanted each document once in a query, came document a of query 1 again, first in line 2",
         ),
         (
             "q,doc,rel\n1,a,3\n1,a,4\n",
-            ", row 2: wanted one judgement of document a of query 1, came label 4 after 3 in row 1; "
+            ", line 3: wanted one judgement of document a of query 1, came label 4 after 3 in line 2; "
             "say assessors=max, majority, majority_higher, mean, median or last",
         ),
         (b"q,doc,score\n1,a,1\n1,\xff,1\n", ", line 3: wanted UTF-8 text, came '1,\\xff,1'"),
@@ -148,9 +155,43 @@ def test_what_is_wrong_with_a_csv_is_named(write: Write, text: str | bytes, mess
     assert str(caught.value) == f"{path}{message}"
 
 
+GOOD = st.sampled_from(["1,a{},1", "1,'a\nb{}',1", "1,'a\r\nb\n\n,{}',1", "2,'a,{}',1", ""])
+
+
+@given(before=st.lists(GOOD, max_size=6), head=st.integers(0, 2), end=st.sampled_from(["\n", "\r\n"]))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize(
+    "row, wanted",
+    [
+        ("1,z,high", "a score that is a number"),
+        ("1,z", "3 cells"),
+        ("1,z,1,2", "3 cells"),
+        ("1,,1", "the id of a document"),
+        ("1,y,1", "each document once in a query, came document y of query 1 again, first in line 1$"),
+    ],
+)
+def test_a_row_goes_by_the_line_on_which_it_begins(
+    before: list[str], head: int, end: str, row: str, wanted: str, tmp_path: Path
+) -> None:
+    """Blank lines and cells of several lines may stand before it."""
+    rows = [text.replace("'", '"').format(at) for at, text in enumerate(before)]
+    start = ["1,y,1"] if "again" in wanted else []
+    parts = [*[""] * head, "q,doc,score", *start, *rows]
+    text = "".join(part + end for part in parts)
+    path = tmp_path / "t.csv"
+    path.write_bytes(f"{text}{row}{end}{end}9,z,1".encode())
+    wanted = wanted.replace("line 1", f"line {head + 2}")
+    with pytest.raises(DataError, match=rf"^{path}, line {text.count(chr(10)) + 1}: wanted {wanted}"):
+        read_table(path)
+
+
 @pytest.mark.parametrize(
     "columns, message",
     [
+        (
+            {"q": ["1", "2"], "score": [2**53, 2**53 + 1]},
+            ", row 2: wanted a score that float64 tells from its neighbours (to 2^53), came 9007199254740993",
+        ),
         (
             {"q": ["1", None], "score": [1.0, 2.0]},
             ", row 2: wanted the id of a query, came an empty cell",
