@@ -10,6 +10,7 @@ from torch import Tensor
 from ltr.inversions import concordance
 from ltr.lists import all_real, check_lists, exact_dtype, may_look
 from ltr.order import Ties, masked, rank_order, rising, sizes
+from ltr.softening import soft_counts
 
 Curve = Callable[[Tensor], Tensor]  # of ranks
 
@@ -223,13 +224,15 @@ class SoftRanking(Ranking):
 
     untied = True
 
-    def __init__(self, scores: Tensor, mask: Tensor, temperature: float) -> None:
-        both = mask[:, :, None] & mask[:, None, :]
-        both = both & ~torch.eye(scores.shape[1], dtype=torch.bool, device=scores.device)
-        self.scores, self.temperature = scores, temperature
-        # [B, L, L] how much j stands above i; 0 on the diagonal
-        self.pairs = torch.sigmoid((scores[:, None, :] - scores[:, :, None]) / temperature) * both
-        super().__init__(1 + self.pairs.sum(-1), torch.ones_like(scores), mask)
+    def __init__(
+        self, scores: Tensor, mask: Tensor, temperature: float, rows: Tensor | None = None, pool: Pool | None = None
+    ) -> None:
+        self.all_scores, self.all_mask, self.temperature = scores, mask, temperature
+        self.scores, listed = (each if rows is None else each.gather(1, rows) for each in (scores, mask))
+        place = 0.5 + soft_counts(self.scores, scores, mask.to(scores.dtype), temperature)  # counts itself half
+        super().__init__(
+            torch.where(listed, place, 1), torch.ones_like(place), listed, pool=pool, size=mask.sum(1, keepdim=True)
+        )
 
     def mean(self, f: Curve, k: int | None = None) -> Tensor:
         return f(self.position) * self.within(k)
@@ -239,31 +242,42 @@ class SoftRanking(Ranking):
 
         NOTE[DIFF] Rax holds that middle constant; here it has its gradient (docs/decisions/0004).
         """
-        length = self.scores.shape[1]
+        length = self.all_scores.shape[1]
         if k is None or (isinstance(k, int) and k >= length):
             return self.mask + 0 * self.scores  # all are in, whatever the scores, and the graph lives
         last = torch.as_tensor(k, device=self.scores.device).expand(len(self.scores), 1).long()
-        beyond = self.mask.sum(1, keepdim=True) > last
-        ordered = self.scores.masked_fill(~self.mask, -torch.inf).sort(dim=1, descending=True, stable=True).values
+        beyond = self.size > last
+        ordered = self.all_scores.masked_fill(~self.all_mask, -torch.inf)
+        ordered = ordered.sort(dim=1, descending=True, stable=True).values
         around = torch.cat([last - 1, last], 1).clamp(0, length - 1)
         middle = torch.where(beyond, ordered.gather(1, around), 0).mean(1, keepdim=True)
         inside = torch.sigmoid((self.scores - middle) / self.temperature)
         return self.mask * torch.where(beyond, inside, 1)
 
     def counts(self, weight: Tensor) -> tuple[Tensor, Tensor]:
-        return (self.pairs * weight[:, None, :]).sum(-1), torch.zeros_like(weight)
+        weight = weight * self.mask
+        above = soft_counts(self.scores, self.scores, weight, self.temperature) - weight / 2
+        return self.mask * above, torch.zeros_like(weight)
 
     def first(self, marked: Tensor, f: Curve, k: int | None = None) -> Tensor:
         return torch.where(marked & self.mask, self.mean(f, k), 0).amax(1)
 
     def concordance(self, relevance: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         lower = relevance[:, :, None] < relevance[:, None, :]  # [B, L, L] than that of j
-        right, wrong = ((self.pairs * each).sum((1, 2)) for each in (lower, lower.mT))
+        lower &= self.mask[:, :, None] & self.mask[:, None, :]
+        above = torch.sigmoid((self.scores[:, None, :] - self.scores[:, :, None]) / self.temperature)
+        right, wrong = ((above * each).sum((1, 2)) for each in (lower, lower.mT))
         return right, wrong, torch.zeros_like(right)
 
 
 def exact_ranking(
-    scores: Tensor, mask: Tensor | None = None, ties: Ties = "average", *, relevance: Tensor | None = None
+    scores: Tensor,
+    mask: Tensor | None = None,
+    ties: Ties = "average",
+    *,
+    relevance: Tensor | None = None,
+    pool: Pool | None = None,
+    dtype: torch.dtype | None = None,
 ) -> Ranking:
     """Rank documents by descending score; they stay listed as they are.
 
@@ -273,6 +287,8 @@ def exact_ranking(
         ties: "average" keeps tied documents in one block; "stable" and "docid" order them by index (on tensors,
             documents are listed in descending id order); "worst" and "best" put the relevant ones last or first.
         relevance: [B, L] labels, needed by "worst" and "best" alone.
+        pool: what R and the ideal order are taken over.
+        dtype: of ranks and of what is worked out from them; float64 when None.
 
     Raises:
         ValueError: an unknown rule, or one that needs relevance without it.
@@ -286,7 +302,10 @@ def exact_ranking(
     listed = in_order(equal, mask.gather(1, order)) if ties == "average" else RankOrder(mask.gather(1, order))
     empty = torch.ones_like(listed.position)
     position, block = (empty.scatter(1, order, each) for each in (listed.position, listed.block))
-    return Ranking(torch.where(mask, position, 1), torch.where(mask, block, 1), mask)
+    position, block = (torch.where(mask, each, 1).to(dtype) for each in (position, block))
+    ranking = Ranking(position, block, mask, pool=pool)
+    ranking.untied = ties != "average" or (may_look(equal) and not equal.any())
+    return ranking
 
 
 def in_order(equal: Tensor, mask: Tensor, *, judged: Tensor | None = None, pool: Pool | None = None) -> Ranking:
@@ -306,8 +325,10 @@ def in_order(equal: Tensor, mask: Tensor, *, judged: Tensor | None = None, pool:
     return Ranking((first + 1).to(dtype), (last - first + 1).to(dtype), mask, judged=judged, pool=pool)
 
 
-def soft_ranking(scores: Tensor, mask: Tensor | None, temperature: float) -> SoftRanking:
-    """Soft ranks: rank_i = 1 + sum over j != i of sigmoid((s_j - s_i) / temperature). O(L^2) memory a list.
+def soft_ranking(
+    scores: Tensor, mask: Tensor | None, temperature: float, rows: Tensor | None = None, pool: Pool | None = None
+) -> SoftRanking:
+    """Soft ranks: rank_i = 1 + sum over j != i of sigmoid((s_j - s_i) / temperature). O(rows x documents) time.
 
     Source: Qin, Liu, Li (2010), A general approximation framework for direct optimization of information
     retrieval measures.
@@ -316,13 +337,15 @@ def soft_ranking(scores: Tensor, mask: Tensor | None, temperature: float) -> Sof
         scores: [B, L], any real unit, differentiable.
         mask: [B, L], True for a real document.
         temperature: > 0, in units of the scores; the smaller, the closer to exact ranks.
+        rows: [B, R] the documents that are listed, by index, ranked among all; every one when None.
+        pool: what R and the ideal order are taken over; the listed documents when None.
 
     Example:
         >>> soft_ranking(torch.tensor([[0.2, 0.9]]), None, 0.01).position.tolist()
         [[2.0, 1.0]]
     """
     scores, _, mask = check_lists(scores, torch.zeros_like(scores), mask)
-    return SoftRanking(scores, mask, temperature)
+    return SoftRanking(scores, mask, temperature, rows, pool)
 
 
 def _running(table: Tensor) -> Tensor:

@@ -6,8 +6,9 @@ from torch import Tensor
 
 from ltr.lists import check_lists
 from ltr.losses.base import Kind, Surrogate, learnable, positive
+from ltr.losses.pairs import rows_of
 from ltr.metrics import RankingMetric
-from ltr.ranking import soft_ranking
+from ltr.ranking import Pool, soft_ranking
 
 
 def approx_metric(
@@ -16,10 +17,16 @@ def approx_metric(
     """[B] the metric's own definition on soft ranks: rank_i = 1 + sum over j != i of sigmoid((s_j - s_i) / T).
 
     Source: Qin, Liu, Li (2010), A general approximation framework for direct optimization of information retrieval
-    measures. See ``ApproxMetric`` for the arguments.
+    measures. See ``ApproxMetric`` for the arguments. Where documents without a gain are nothing to the metric, they
+    are ranked by nobody: O(R L) for R documents with one.
     """
     scores, relevance, mask = check_lists(scores, relevance, mask)
-    return metric.of(soft_ranking(scores, mask, temperature), relevance.to(scores.dtype))
+    relevance = relevance.to(scores.dtype)
+    if not metric.gainful:
+        return metric.of(soft_ranking(scores, mask, temperature), relevance)
+    rows = rows_of(mask & (metric.document_gain(relevance) > 0))
+    ranking = soft_ranking(scores, mask, temperature, rows, Pool(relevance, mask))
+    return metric.of(ranking, relevance.gather(1, rows))
 
 
 class ApproxMetric(Surrogate):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 from torch import Tensor, nn
 
@@ -64,6 +64,12 @@ def learnable(metric: RankingMetric | str) -> RankingMetric:
     if isinstance(metric, Judged):
         raise ValueError(f"{metric.name}: it measures the judgements, so there is nothing to train on")
     return metric
+
+
+def check_word(name: str, value: str, words: Any) -> None:
+    """Raises ValueError where the value is no word of a Literal."""
+    if value not in get_args(words):
+        raise ValueError(f"{name} must be one of {', '.join(get_args(words))}; got {value!r}")
 
 
 def positive(name: str, value: float) -> float:

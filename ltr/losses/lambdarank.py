@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
-from math import log
+from typing import Literal
 
 import torch
 from torch import Tensor
-from torch.nn.functional import logsigmoid
 
 from ltr.lists import check_lists
-from ltr.losses.base import Kind, Surrogate, learnable, positive
+from ltr.losses.base import Kind, Surrogate, check_word, learnable, positive
+from ltr.losses.pairs import Log, Weigh, above_the_lowest, fewest_rows, logistic, pair_sum, rows_of
 from ltr.metrics import DCG, NDCG, RankingMetric
-from ltr.ranking import exact_ranking
+from ltr.metrics.base import CountMetric, Deltas, SumMetric, linear_deltas
+from ltr.ranking import Pool, Ranking, exact_ranking
+
+Cutoff = Literal["discount", "any", "both"]
+Norm = Literal["none", "list", "score", "both"]
+NEAR = 0.01  # what LightGBM and XGBoost add to a difference of scores before they divide by it
 
 
 def lambda_rank(
-    scores: Tensor, relevance: Tensor, mask: Tensor | None, metric: RankingMetric, sigma: float = 1.0
+    scores: Tensor,
+    relevance: Tensor,
+    mask: Tensor | None,
+    metric: RankingMetric,
+    sigma: float = 1.0,
+    log: Log = "binary",
+    cutoff: Cutoff = "discount",
+    norm: Norm = "none",
 ) -> Tensor:
     """[B] sum over pairs y_i > y_j of |metric after swapping i and j - before| * log2(1 + exp(-sigma (s_i - s_j))).
 
-    The weights are constants to the gradient. Source: Burges, Ragno, Le (2006), Learning to rank with nonsmooth cost
-    functions. See ``LambdaRank`` for the arguments.
+    The weights are constants to the gradient. O(R L) time for R documents above the lowest label, or among the first
+    k. Source: Burges, Ragno, Le (2006), Learning to rank with nonsmooth cost functions. See ``LambdaRank`` for the
+    arguments.
     """
     scores, relevance, mask = check_lists(scores, relevance, mask)
     with torch.no_grad():
-        ranking = exact_ranking(scores, mask)
-        weight = metric.swap_deltas(ranking, relevance.to(ranking.position.dtype)).abs().to(scores.dtype)  # [B, L, L]
-    pair = (relevance[:, :, None] > relevance[:, None]) & mask[:, :, None] & mask[:, None]
-    loss = -logsigmoid(sigma * (scores[:, :, None] - scores[:, None])) / log(2)
-    return torch.where(pair, weight * loss, 0).sum((1, 2))
+        rows, weigh = _weights(scores, relevance.to(scores.dtype), mask, metric, cutoff, norm in ("score", "both"))
+    return pair_sum(scores, rows, weigh, logistic(sigma, log), norm in ("list", "both"))
 
 
 class LambdaRank(Surrogate):
@@ -37,40 +47,100 @@ class LambdaRank(Surrogate):
     ``loss = sum over y_i > y_j of |delta_ij| log2(1 + exp(-sigma (s_i - s_j)))``. Source: Burges, Ragno, Le (2006).
     For NDCG and DCG with any discount that never rises it bounds the regret: metric >= ideal - loss (layer by layer
     of the gains, the regret is a matching of inverted pairs, each with exactly this weight and a cost of at least 1).
-    For other metrics it is a direction without a bound. Either way its value says nothing about progress, since the
-    weights move as the ranks do.
+    For other metrics, and under the options below, it is a direction without a bound. Either way its value says
+    nothing about progress, since the weights move as the ranks do.
 
     Args:
         metric: a metric or its name; equal scores count as the mean over their orders.
         sigma: > 0, steepness in 1 / units of the scores.
+        log: "binary", in bits, or "natural", as in LightGBM, XGBoost, CatBoost, Rax and TensorFlow Ranking.
+        cutoff: what k means. "discount": places beyond k are worth nothing (Rax, TensorFlow Ranking). "any": pairs with
+            a document among the first k count, by the discount of the full list (LightGBM, XGBoost, CatBoost). "both":
+            both must be there (allRank, sentence-transformers), so that a document below k learns nothing.
+        norm: "list" scales a list by log2(1 + S) / S, S being twice the sum of its gradients' pairs; "score" divides a
+            pair by 0.01 + |s_i - s_j|; "both", as LightGBM and XGBoost do unless told otherwise; or "none".
 
     Raises:
-        ValueError: an unknown metric, or a sigma that is not above 0.
+        ValueError: an unknown metric or option, a sigma that is not above 0, or a rule for k without one.
 
     Example:
         >>> import torch
-        >>> loss = LambdaRank("ndcg")
-        >>> round(loss(torch.tensor([[1.0, 0.5, -0.5]]), torch.tensor([[0.0, 2.0, 1.0]])).item() * log(2), 4)
+        >>> loss = LambdaRank("ndcg", log="natural")
+        >>> round(loss(torch.tensor([[1.0, 0.5, -0.5]]), torch.tensor([[0.0, 2.0, 1.0]])).item(), 4)
         0.5539
     """
 
     informative = False
 
-    def __init__(self, metric: RankingMetric | str, sigma: float = 1.0) -> None:
+    def __init__(
+        self,
+        metric: RankingMetric | str,
+        sigma: float = 1.0,
+        log: Log = "binary",
+        cutoff: Cutoff = "discount",
+        norm: Norm = "none",
+    ) -> None:
         super().__init__()
         self.metric: RankingMetric = learnable(metric)
         self.sigma = positive("sigma", sigma)
-        self.unit = self.metric.name if self.kind == "bound" else "weighted bits"
+        self.log, self.cutoff, self.norm = log, cutoff, norm
+        for name, value, words in (("log", log, Log), ("cutoff", cutoff, Cutoff), ("norm", norm, Norm)):
+            check_word(name, value, words)
+        if cutoff != "discount" and (self.metric.k is None or isinstance(self.metric, CountMetric)):
+            raise ValueError(f"cutoff={cutoff}: wants a metric whose places differ below its k, got {self.metric.name}")
+        self.unit = self.metric.name if self.kind == "bound" else f"weighted {'bits' if log == 'binary' else 'nats'}"
 
     @property
     def kind(self) -> Kind:
         plain = not isinstance(self.metric, NDCG) or self.metric.short == "keep"
-        return "bound" if isinstance(self.metric, NDCG | DCG) and plain else "neither"
+        usual = (self.log, self.cutoff, self.norm) == ("binary", "discount", "none")
+        return "bound" if isinstance(self.metric, NDCG | DCG) and plain and usual else "neither"
 
     def forward(self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None) -> Tensor:
-        return lambda_rank(scores, relevance, mask, self.metric, self.sigma)
+        return lambda_rank(scores, relevance, mask, self.metric, self.sigma, self.log, self.cutoff, self.norm)
 
     def certificate(self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None) -> Tensor | None:
         if self.kind != "bound":
             return None
         return self.metric.ceiling(relevance, mask) - self.forward(scores, relevance, mask)
+
+
+def _weights(
+    scores: Tensor, relevance: Tensor, mask: Tensor, metric: RankingMetric, cutoff: Cutoff, by_score: bool
+) -> tuple[Tensor, Weigh]:
+    """Rows with a document of each pair that counts, and what the pairs weigh, each of them once."""
+    ranking = exact_ranking(scores, mask, pool=Pool(relevance, mask), dtype=scores.dtype)
+    deltas = _deltas(ranking, relevance, metric, cutoff)
+    top = ranking.within(metric.k) > 0
+    partners = top if cutoff == "both" else mask
+    better = above_the_lowest(relevance, mask) & partners
+    if cutoff == "any":
+        by_place, rows = True, rows_of(top)
+    else:
+        near = cutoff == "discount" and isinstance(metric, SumMetric) and metric.k is not None
+        chosen, rows = fewest_rows(better, *([top] if near else []))
+        by_place = chosen == 1
+    lower = relevance.masked_fill(~partners, torch.inf)
+    higher = relevance.masked_fill(~mask | top, -torch.inf)
+    apart = (scores.amax(1, keepdim=True) > scores.masked_fill(~mask, torch.inf).amin(1, keepdim=True))[:, :, None]
+
+    def weigh(some: Tensor) -> Tensor:
+        label, weight = relevance.gather(1, some)[:, :, None], deltas(some).abs_()
+        if by_place:  # the first k, each with all of lower labels, and with those of higher ones beyond k
+            weight *= (label > lower[:, None]).to(weight.dtype) - (label < higher[:, None]).to(weight.dtype)
+            weight *= top.gather(1, some)[:, :, None]
+        else:  # the better document of each pair
+            weight *= label > lower[:, None]
+        if by_score:
+            weight /= torch.where(apart, NEAR + (scores.gather(1, some)[:, :, None] - scores[:, None]).abs(), 1)
+        return weight
+
+    return rows, weigh
+
+
+def _deltas(ranking: Ranking, relevance: Tensor, metric: RankingMetric, cutoff: Cutoff) -> Deltas:
+    if cutoff == "discount":
+        return metric.deltas(ranking, relevance)
+    if isinstance(metric, SumMetric):  # the ideal is cut, the discount is not
+        return linear_deltas(ranking, metric.worth(ranking, relevance), metric.place, None)
+    return metric.uncut().deltas(ranking, relevance)

@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import torch
 from torch import Tensor
-from torch.nn.functional import logsigmoid
 
 from ltr.lists import check_lists
-from ltr.losses.base import Surrogate, positive
+from ltr.losses.base import Surrogate, check_word, positive
+from ltr.losses.pairs import Log, above_the_lowest, logistic, pair_count, pair_sum, rows_of
+
+Pairs = Literal["mean", "sum"]
 
 
-def rank_net(scores: Tensor, relevance: Tensor, mask: Tensor | None, sigma: float = 1.0) -> Tensor:
-    """[B] mean over pairs y_i > y_j of ln(1 + exp(-sigma (s_i - s_j))). See ``RankNet``."""
+def rank_net(
+    scores: Tensor,
+    relevance: Tensor,
+    mask: Tensor | None,
+    sigma: float = 1.0,
+    log: Log = "natural",
+    pairs: Pairs = "mean",
+) -> Tensor:
+    """[B] mean over pairs y_i > y_j of ln(1 + exp(-sigma (s_i - s_j))). See ``RankNet``.
+
+    O(R L) time for R documents above the lowest label.
+    """
     scores, relevance, mask = check_lists(scores, relevance, mask)
-    pair = (relevance[:, :, None] > relevance[:, None]) & mask[:, :, None] & mask[:, None]  # [B, L, L]
-    loss = -logsigmoid(sigma * (scores[:, :, None] - scores[:, None]))
-    return torch.where(pair, loss, 0).sum((1, 2)) / pair.sum((1, 2)).clamp(min=1)
+    lower = relevance.masked_fill(~mask, torch.inf)[:, None]
+
+    def weigh(some: Tensor) -> Tensor:
+        return (relevance.gather(1, some)[:, :, None] > lower).to(scores.dtype)
+
+    summed = pair_sum(scores, rows_of(above_the_lowest(relevance, mask)), weigh, logistic(sigma, log))
+    return summed if pairs == "sum" else summed / pair_count(relevance, mask).clamp(min=1)
 
 
 class RankNet(Surrogate):
@@ -26,9 +44,11 @@ class RankNet(Surrogate):
 
     Args:
         sigma: > 0, steepness in 1 / units of the scores.
+        log: "natural", or "binary", as in pytorchltr and sentence-transformers.
+        pairs: "mean" or "sum" over the pairs of a list; a sum weighs long lists more.
 
     Raises:
-        ValueError: a sigma that is not above 0.
+        ValueError: a sigma that is not above 0, or an unknown option.
 
     Example:
         >>> import torch
@@ -36,11 +56,12 @@ class RankNet(Surrogate):
         0.8761
     """
 
-    unit = "nats a pair"
-
-    def __init__(self, sigma: float = 1.0) -> None:
+    def __init__(self, sigma: float = 1.0, log: Log = "natural", pairs: Pairs = "mean") -> None:
         super().__init__()
-        self.sigma = positive("sigma", sigma)
+        self.sigma, self.log, self.pairs = positive("sigma", sigma), log, pairs
+        check_word("log", log, Log)
+        check_word("pairs", pairs, Pairs)
+        self.unit = ("bits" if log == "binary" else "nats") + (" a pair" if pairs == "mean" else " over pairs")
 
     def forward(self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None) -> Tensor:
-        return rank_net(scores, relevance, mask, self.sigma)
+        return rank_net(scores, relevance, mask, self.sigma, self.log, self.pairs)

@@ -68,10 +68,6 @@ class Softmax(Surrogate):
             return None
         scores, relevance, mask = check_lists(scores, relevance, mask)
         guaranteed = torch.exp(-self(scores, relevance, mask)) * self.metric.defined(relevance, mask)
-        if isinstance(self.metric, NDCG):
-            gain = self.metric.gains(relevance, mask)
-            ideal = (gain * exact_ranking(gain, mask, "stable").mean(self.metric.discount)).sum(-1)
-            return guaranteed * gain.sum(-1) / torch.where(ideal > 0, ideal, 1)
-        if isinstance(self.metric, DCG):
-            return guaranteed * self.metric.worth(relevance.to(scores.dtype), mask).sum(-1)
+        if isinstance(self.metric, NDCG | DCG):
+            return guaranteed * self.metric.worth(exact_ranking(scores, mask), relevance).sum(-1)
         return guaranteed

@@ -33,6 +33,7 @@ class AP(BinaryMetric):
     """
 
     base: ClassVar[str] = "ap"
+    gainful: ClassVar[bool] = True
     windowed: ClassVar[bool] = True
 
     divisor: Literal["R", "min", "hits"] = field(default="R", metadata={"formula": {"min": "min(R,k)"}})

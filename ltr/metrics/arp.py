@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from ltr.gains import Gain, Linear
-from ltr.metrics.base import RankingMetric, linear_swap_deltas
-from ltr.ranking import Ranking
+from ltr.metrics.base import SumMetric
+from ltr.ranking import Curve, Ranking
 
 
 @dataclass(frozen=True)
-class ARP(RankingMetric):
+class ARP(SumMetric):
     """Average relevance position: sum y * rank / sum y over the ranked documents; smaller is better, 1 at best.
 
     Source: TensorFlow Ranking's ARPMetric. It has no cutoff and no upper bound: one relevant document far down weighs
@@ -28,6 +28,7 @@ class ARP(RankingMetric):
     """
 
     base: ClassVar[str] = "arp"
+    gainful: ClassVar[bool] = True
     larger_is_better: ClassVar[bool] = False
     bounded: ClassVar[bool] = False
     cuts: ClassVar[bool] = False
@@ -38,23 +39,17 @@ class ARP(RankingMetric):
     def document_gain(self) -> Gain:
         return Linear()
 
-    def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        return (self._share(ranking, relevance) * ranking.mean(_rank)).sum(-1)
-
     def answered(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         return ((relevance > 0) & ranking.mask).any(1)
 
-    def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
-        return linear_swap_deltas(ranking, -self._share(ranking, relevance), torch.neg, None, rows)
+    @property
+    def place(self) -> Curve:
+        return torch.neg  # what never rises; the worths are negative too
 
-    def _share(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        """[B, L] labels over their sum, scaled so that the sum cannot overflow."""
+    def worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        """[B, L] labels over minus their sum, scaled so that the sum cannot overflow."""
         label = relevance.to(ranking.position.dtype) * ranking.mask
         top = label.amax(1, keepdim=True) if label.shape[1] else label
         label = label / torch.where(top > 0, top, 1)
         total = label.sum(1, keepdim=True)
-        return label / torch.where(total > 0, total, 1)
-
-
-def _rank(rank: Tensor) -> Tensor:
-    return rank
+        return label / torch.where(total > 0, -total, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
 
 import torch
@@ -13,14 +13,15 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from ltr.gains import LEAST, Binary, Gain, at_least, lowest, number, real
-from ltr.lists import check_weight, may_look
+from ltr.lists import all_real, check_weight, may_look
 from ltr.metrics.measure import Answer, Measured, answer, measure
 from ltr.order import Ties, sizes
-from ltr.ranking import Ranking, RankOrder
+from ltr.ranking import Curve, Ranking, RankOrder
 
 Empty = Literal["skip", "zero", "one", "error"]
 Unjudged = Literal["zero", "ignored"]
 Ideal = Literal["judged", "retrieved"]
+Deltas = Callable[[Tensor | None], Tensor]  # rows [B, R] -> [B, R, L]; all rows when None
 MOST = 10**9  # the largest cutoff
 
 
@@ -46,6 +47,7 @@ class RankingMetric(ABC):
     cuts: ClassVar[bool] = True  # does it take a cutoff?
     pooled: ClassVar[bool] = True  # does it look at judged documents that were not retrieved?
     own_ties: ClassVar[bool] = False  # has it a rule of its own for equal scores?
+    gainful: ClassVar[bool] = False  # is ``of`` the same when documents without a gain are not listed?
     windowed: ClassVar[bool] = False  # are the first k documents, their number and the pool all that ``of`` looks at?
     ends: ClassVar[Literal["all", "two", "grades", "order"] | None] = None  # see ``ltr.evaluation.extremes.known``
 
@@ -127,6 +129,10 @@ class RankingMetric(ABC):
             swapped = Ranking(position, torch.ones_like(position), mask, judged=judged, pool=pool)
             deltas.append(self.of(swapped, wide).view(lists, length) - before[:, None])
         return torch.stack(deltas, 1) * real
+
+    def deltas(self, ranking: Ranking, relevance: Tensor) -> Deltas:
+        """``swap_deltas`` as a function of the rows, for those who ask for some at a time."""
+        return partial(self.swap_deltas, ranking, relevance)
 
     def uncut(self) -> Self:
         """The same metric over the full list."""
@@ -303,34 +309,60 @@ class BinaryMetric(RankingMetric):
 
 
 @dataclass(frozen=True)
-class CountMetric(BinaryMetric):
-    """A binary metric that counts the relevant documents among the first k, each for the same worth."""
+class SumMetric(RankingMetric):
+    """A metric that adds up what each document is worth, times what its place is worth."""
 
-    windowed: ClassVar[bool] = True
+    @property
+    @abstractmethod
+    def place(self) -> Curve:
+        """What a rank is worth, never more than the one above it."""
 
     @abstractmethod
     def worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        """[B, L] what each relevant document adds when it stands in the first k; 0 for the others."""
+        """[B, L] what each document adds where its place is worth 1, divisors included; 0 where padded."""
 
     def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        return (self.worth(ranking, relevance) * ranking.within(self.k)).sum(-1)
+        return (self.worth(ranking, relevance) * ranking.mean(self.place, self.k)).sum(-1)
 
     def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
-        return linear_swap_deltas(ranking, self.worth(ranking, relevance), torch.ones_like, self.k, rows)
+        return self.deltas(ranking, relevance)(rows)
+
+    def deltas(self, ranking: Ranking, relevance: Tensor) -> Deltas:
+        return linear_deltas(ranking, self.worth(ranking, relevance), self.place, self.k)
+
+
+@dataclass(frozen=True)
+class CountMetric(SumMetric, BinaryMetric):
+    """A binary metric that counts the relevant documents among the first k, each for the same worth."""
+
+    windowed: ClassVar[bool] = True
+    gainful: ClassVar[bool] = True
+
+    @property
+    def place(self) -> Curve:
+        return torch.ones_like
 
     def uncut(self) -> Self:
         """Itself: without its cutoff it would not depend on the ranking."""
         return self
 
 
-def linear_swap_deltas(
-    ranking: Ranking, gain: Tensor, f: Callable[[Tensor], Tensor], k: int | None, rows: Tensor | None
-) -> Tensor:
-    """[B, R, L] (g_j - g_i)(f(r_i) - f(r_j)) for a metric sum_i g_i f(r_i), ties averaged over orders."""
-    (mine, theirs), (here, there) = sides(gain, rows), sides(ranking.mean(f, k), rows)
-    position, other = sides(ranking.position, rows)
-    inside = torch.where(position == other, ranking.spread(f, k)[:, None], 0)
-    return (theirs - mine) * (here - there + inside) * both_real(ranking, rows)
+def linear_deltas(ranking: Ranking, worth: Tensor, place: Curve, k: int | None) -> Deltas:
+    """(w_j - w_i)(p(r_i) - p(r_j)) for a metric sum_i w_i p(r_i) with places up to k, ties averaged over orders."""
+    each = ranking.mean(place, k)
+    apart = None if ranking.untied else ranking.spread(place, k)
+    full = all_real(ranking.mask)
+
+    def of_rows(rows: Tensor | None = None) -> Tensor:
+        (mine, theirs), (here, there) = sides(worth, rows), sides(each, rows)
+        moved = here - there
+        if apart is not None:
+            position, other = sides(ranking.position, rows)
+            moved = moved + torch.where(position == other, apart[:, None], 0)
+        moved = moved * (theirs - mine)
+        return moved if full else moved * both_real(ranking, rows)
+
+    return of_rows
 
 
 def sides(values: Tensor, rows: Tensor | None) -> tuple[Tensor, Tensor]:

@@ -11,12 +11,12 @@ from torch import Tensor
 from ltr.discounts import Discount, Log2
 from ltr.gains import Exp2, Gain
 from ltr.lists import may_look
-from ltr.metrics.base import RankingMetric, linear_swap_deltas
-from ltr.ranking import Ranking
+from ltr.metrics.base import SumMetric
+from ltr.ranking import Curve, Ranking
 
 
 @dataclass(frozen=True)
-class DCG(RankingMetric):
+class DCG(SumMetric):
     """Discounted cumulative gain: sum over the first k places of gain(label) * discount(rank).
 
     Source: Jarvelin, Kekalainen (2002), Cumulated gain-based evaluation of IR techniques; gain 2^y - 1: Burges (2005).
@@ -33,16 +33,13 @@ class DCG(RankingMetric):
     """
 
     base: ClassVar[str] = "dcg"
+    gainful: ClassVar[bool] = True
     bounded: ClassVar[bool] = False
     windowed: ClassVar[bool] = True
     ends = "all"
 
     gain: Gain = field(default=Exp2())
     discount: Discount = field(default=Log2())
-
-    def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        worth = self.worth(relevance.to(ranking.position.dtype), ranking.labelled)
-        return (worth * ranking.mean(self.discount, self.k)).sum(-1)
 
     def fraction(self, ranking: Ranking, relevance: Tensor) -> tuple[Tensor, Tensor]:
         """[B] twice: DCG, and 1: pooled over lists it is its mean."""
@@ -53,18 +50,18 @@ class DCG(RankingMetric):
     def document_gain(self) -> Gain:
         return self.gain
 
-    def worth(self, relevance: Tensor, mask: Tensor) -> Tensor:
-        """[B, L] the gain of each document of the mask, in its own unit; 0 elsewhere.
+    @property
+    def place(self) -> Curve:
+        return self.discount
+
+    def worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        """[B, L] the gain of each document that has a label, in its own unit; 0 elsewhere.
 
         Raises:
-            ValueError: a gain is beyond the numbers of the labels' type (looked at on the CPU alone).
+            ValueError: a gain is beyond the numbers of the positions' type (looked at on the CPU alone).
         """
-        gain = self.gain(relevance) * mask
+        gain = self.gain(relevance.to(ranking.position.dtype)) * ranking.labelled
         if may_look(gain) and not torch.isfinite(gain).all():
             label, kind = relevance.max().item(), str(gain.dtype).removeprefix("torch.")
             raise ValueError(f"dcg: the gain of label {label:g} is beyond {kind}; use ndcg, or dcg-linear or a table")
         return gain
-
-    def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
-        worth = self.worth(relevance.to(ranking.position.dtype), ranking.labelled)
-        return linear_swap_deltas(ranking, worth, self.discount, self.k, rows)

@@ -37,6 +37,7 @@ class ERR(RankingMetric):
     """
 
     base: ClassVar[str] = "err"
+    gainful: ClassVar[bool] = True
     windowed: ClassVar[bool] = True
     ends = "all"
 

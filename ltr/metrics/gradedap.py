@@ -40,6 +40,7 @@ class GradedAP(RankingMetric):
     """
 
     base: ClassVar[str] = "gradedap"
+    gainful: ClassVar[bool] = True
     windowed: ClassVar[bool] = True
     ends = "grades"
 

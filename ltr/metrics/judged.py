@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from ltr.gains import Binary, Gain
-from ltr.metrics.base import RankingMetric, linear_swap_deltas
-from ltr.ranking import Ranking
+from ltr.metrics.base import SumMetric
+from ltr.ranking import Curve, Ranking
 
 
 @dataclass(frozen=True)
-class Judged(RankingMetric):
+class Judged(SumMetric):
     """Judged at k: judged documents among the first min(k, n), over min(k, n), for n ranked documents.
 
     Source: ir_measures' Judged. It measures the judgements rather than the system: where it is low, the metrics beside
@@ -39,18 +39,16 @@ class Judged(RankingMetric):
     def document_gain(self) -> Gain:
         return Binary(0)  # of any label
 
-    def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        return (self._worth(ranking) * ranking.within(self.k)).sum(-1)
+    @property
+    def place(self) -> Curve:
+        return torch.ones_like
+
+    def worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        return ranking.labelled.to(ranking.position.dtype) / ranking.size.clamp(min=1, max=self.k)
 
     def answered(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         return ranking.size[:, 0] > 0
 
-    def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
-        return linear_swap_deltas(ranking, self._worth(ranking), torch.ones_like, self.k, rows)
-
     def uncut(self) -> Self:
         """Itself: without its cutoff it would not depend on the ranking."""
         return self
-
-    def _worth(self, ranking: Ranking) -> Tensor:
-        return ranking.labelled.to(ranking.position.dtype) / ranking.size.clamp(min=1, max=self.k)

@@ -10,12 +10,12 @@ from torch import Tensor
 
 from ltr.discounts import Discount, Log2
 from ltr.gains import Exp2, Gain
-from ltr.metrics.base import RankingMetric, linear_swap_deltas
-from ltr.ranking import Ranking, RankOrder
+from ltr.metrics.base import SumMetric
+from ltr.ranking import Curve, Ranking, RankOrder
 
 
 @dataclass(frozen=True)
-class NDCG(RankingMetric):
+class NDCG(SumMetric):
     """Normalised discounted cumulative gain: DCG@k / DCG@k of the documents in order of their labels.
 
     Source: Jarvelin, Kekalainen (2002); gain 2^y - 1: Burges (2005). Undefined for a list without any gain.
@@ -35,17 +35,13 @@ class NDCG(RankingMetric):
     """
 
     base: ClassVar[str] = "ndcg"
+    gainful: ClassVar[bool] = True
     windowed: ClassVar[bool] = True
     ends = "grades"
 
     gain: Gain = field(default=Exp2())
     discount: Discount = field(default=Log2())
     short: Literal["keep", "zero"] = field(default="keep", metadata={"word": {"zero": "short0"}, "quiet": True})
-
-    def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        gain, scale = self._worth(ranking, relevance)
-        dcg = (gain * ranking.mean(self.discount, self.k)).sum(-1)
-        return dcg / torch.where(scale > 0, scale, 1)
 
     def fraction(self, ranking: Ranking, relevance: Tensor) -> tuple[Tensor, Tensor]:
         """[B] twice: DCG and the ideal DCG in the gain's own unit; infinite where a gain is beyond float64."""
@@ -57,20 +53,18 @@ class NDCG(RankingMetric):
     def document_gain(self) -> Gain:
         return self.gain
 
-    def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
-        gain, scale = self._worth(ranking, relevance)
-        gain = gain / torch.where(scale > 0, scale, 1)[:, None]
-        return linear_swap_deltas(ranking, gain, self.discount, self.k, rows)
+    @property
+    def place(self) -> Curve:
+        return self.discount
 
-    def _worth(self, ranking: Ranking, relevance: Tensor) -> tuple[Tensor, Tensor]:
-        """[B, L] gains and [B] the ideal DCG, in one unit per list that cannot overflow."""
+    def worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        """[B, L] gains over the ideal DCG, both as parts of the list's largest gain, which cannot overflow."""
         pool = ranking.pool(relevance.to(ranking.position.dtype))
         labels, places = pool.ideal(self.k)
-        top = pool.top
         best = RankOrder(places).mean(self.discount).to(labels.dtype)
-        ideal = (self.gain.relative(labels, top) * best).sum(-1)
+        ideal = (self.gain.relative(labels, pool.top) * best).sum(-1, keepdim=True)
         known = ranking.labelled
-        gain = self.gain.relative(relevance.to(ranking.position.dtype) * known, top) * known
+        gain = self.gain.relative(relevance.to(ranking.position.dtype) * known, pool.top) * known
         if self.short == "zero" and self.k is not None:
             gain = gain * (ranking.size >= self.k)
-        return gain, ideal
+        return gain / torch.where(ideal > 0, ideal, 1)

@@ -11,13 +11,13 @@ from torch import Tensor
 
 from ltr.discounts import Geometric
 from ltr.gains import LEAST, real
-from ltr.metrics.base import BinaryMetric, linear_swap_deltas
+from ltr.metrics.base import BinaryMetric, SumMetric
 from ltr.metrics.measure import answer
-from ltr.ranking import Ranking, exact_ranking
+from ltr.ranking import Curve, Ranking, exact_ranking
 
 
 @dataclass(frozen=True)
-class RBP(BinaryMetric):
+class RBP(SumMetric, BinaryMetric):
     """Rank-biased precision: (1 - p) * sum over relevant documents in the first k of p^(rank - 1).
 
     Source: Moffat, Zobel (2008), Rank-biased precision for measurement of retrieval effectiveness. It knows neither R
@@ -42,6 +42,7 @@ class RBP(BinaryMetric):
     """
 
     base: ClassVar[str] = "rbp"
+    gainful: ClassVar[bool] = True
     windowed: ClassVar[bool] = True
 
     p: float = field(default=0.8, metadata={"word": "p{}", "formula": "{}"})
@@ -51,11 +52,12 @@ class RBP(BinaryMetric):
         wanted = "rbp: the persistence p must be a number between 0 and 1"
         object.__setattr__(self, "p", real(self.p, wanted, LEAST, nextafter(1, 0)))
 
-    def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        return (self._worth(ranking, relevance) * ranking.mean(Geometric(self.p), self.k)).sum(-1)
+    @property
+    def place(self) -> Curve:
+        return Geometric(self.p)
 
-    def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
-        return linear_swap_deltas(ranking, self._worth(ranking, relevance), Geometric(self.p), self.k, rows)
+    def worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        return (1 - self.p) * self.relevant(ranking, relevance).to(ranking.position.dtype)
 
     def residual(
         self, scores: Any, relevance: Any, mask: Any = None, *, retrieved: Any = None, judged: Any = None
@@ -79,6 +81,3 @@ class RBP(BinaryMetric):
         weight = (1 - self.p) * (unknown * ranking.mean(Geometric(self.p), self.k)).sum(-1)
         last = ranking.size[:, 0] if self.k is None else ranking.size[:, 0].clamp(max=self.k)
         return torch.where(torch.isnan(given.scores).any(1), torch.nan, weight + self.p**last)
-
-    def _worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        return (1 - self.p) * self.relevant(ranking, relevance).to(ranking.position.dtype)

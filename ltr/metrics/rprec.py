@@ -29,6 +29,7 @@ class RPrecision(BinaryMetric):
     """
 
     base: ClassVar[str] = "rprec"
+    gainful: ClassVar[bool] = True
     cuts: ClassVar[bool] = False
 
     def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:

@@ -30,6 +30,7 @@ class RR(BinaryMetric):
     """
 
     base: ClassVar[str] = "mrr"
+    gainful: ClassVar[bool] = True
     windowed: ClassVar[bool] = True
     ends = "all"
 

@@ -31,6 +31,7 @@ class Success(BinaryMetric):
     """
 
     base: ClassVar[str] = "success"
+    gainful: ClassVar[bool] = True
     windowed: ClassVar[bool] = True
     ends = "all"
 

@@ -63,5 +63,5 @@ def test_large_labels(top: float) -> None:
 
 def test_a_certificate_of_dcg_beyond_its_numbers_is_refused_as_dcg_itself_is() -> None:
     scores, labels = torch.tensor([[1.0, 0.0]]), torch.tensor([[2000.0, 0.0]])
-    with pytest.raises(ValueError, match="dcg: the gain of label 2000 is beyond float32"):
+    with pytest.raises(ValueError, match="dcg: the gain of label 2000 is beyond float64"):
         Softmax("dcg").certificate(scores, labels)

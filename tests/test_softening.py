@@ -1,0 +1,55 @@
+"""ltr/softening.py: the kernel against its definition."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ltr import softening
+from ltr.softening import dense_counts, soft_counts, some_rows
+
+
+def both(rows: torch.Tensor, scores: torch.Tensor, weight: torch.Tensor, temperature: float) -> list[torch.Tensor]:
+    """Value and gradients of each of the two, one below the other."""
+    found = []
+    for count in (soft_counts, dense_counts):
+        a, s = rows.clone().requires_grad_(), scores.clone().requires_grad_()
+        value = count(a, s, weight, temperature)
+        up = torch.linspace(-1, 2, value.numel(), dtype=value.dtype).view(value.shape)
+        found.append(torch.cat([each.flatten() for each in (value.detach(), *torch.autograd.grad(value, (a, s), up))]))
+    return found
+
+
+@settings(max_examples=200)
+@given(st.integers(1, 3), st.integers(1, 6), st.integers(1, 7), st.sampled_from([0.01, 1.0, 30.0]), st.integers(0, 999))
+def test_value_and_gradient_are_those_of_the_definition(
+    lists: int, rows: int, documents: int, temperature: float, seed: int
+) -> None:
+    draw = torch.Generator().manual_seed(seed)
+    a, s = (torch.randn(lists, size, generator=draw, dtype=torch.float64) * 3 for size in (rows, documents))
+    fast, slow = both(a, s, torch.rand(lists, documents, generator=draw, dtype=torch.float64), temperature)
+    torch.testing.assert_close(fast, slow, rtol=1e-12, atol=1e-12)
+
+
+def test_parts_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = torch.Generator().manual_seed(1)
+    lists = [torch.randn(2, size, generator=draw, dtype=torch.float64) for size in (9, 5, 5)]
+    whole, _ = both(*lists, 0.5)
+    monkeypatch.setattr(softening, "CELLS", 20)
+    assert [part.stop - part.start for part in some_rows(9, 10)] == [2] * 5
+    torch.testing.assert_close(both(*lists, 0.5)[0], whole, rtol=1e-13, atol=1e-13)
+
+
+def test_scores_far_apart_are_counted_or_not() -> None:
+    scores = torch.tensor([[-1e30, 0.0, 1e30]], dtype=torch.float64, requires_grad=True)
+    counts = soft_counts(scores, scores, torch.ones(1, 3, dtype=torch.float64), 1e-3)
+    assert counts.tolist() == [[2.5, 1.5, 0.5]]
+    assert torch.isfinite(torch.autograd.grad(counts.sum(), scores)[0]).all()
+
+
+def test_a_second_derivative_is_refused_and_not_wrong() -> None:
+    scores = torch.tensor([[0.0, 1.0]], requires_grad=True)
+    counts = soft_counts(scores, scores, torch.ones(1, 2), 1.0)
+    (slope,) = torch.autograd.grad(counts.square().sum(), scores, create_graph=True)
+    with pytest.raises(RuntimeError, match="differentiate twice"):
+        slope.sum().backward()
