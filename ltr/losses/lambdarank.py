@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ltr.lists import check_lists
 from ltr.losses.base import Kind, Surrogate, check_word, learnable, positive
-from ltr.losses.pairs import Log, Weigh, above_the_lowest, fewest_rows, logistic, pair_sum, rows_of
+from ltr.losses.pairs import Log, Weigh, above_the_lowest, fewest_rows, logistic, pair_sum
 from ltr.metrics import DCG, NDCG, RankingMetric
 from ltr.metrics.base import CountMetric, Deltas, SumMetric, linear_deltas
 from ltr.ranking import Pool, Ranking, exact_ranking
@@ -114,23 +114,22 @@ def _weights(
     top = ranking.within(metric.k) > 0
     partners = top if cutoff == "both" else mask
     better = above_the_lowest(relevance, mask) & partners
-    if cutoff == "any":
-        by_place, rows = True, rows_of(top)
-    else:
-        near = cutoff == "discount" and isinstance(metric, SumMetric) and metric.k is not None
-        chosen, rows = fewest_rows(better, *([top] if near else []))
-        by_place = chosen == 1
-    lower = relevance.masked_fill(~partners, torch.inf)
-    higher = relevance.masked_fill(~mask | top, -torch.inf)
-    apart = (scores.amax(1, keepdim=True) > scores.masked_fill(~mask, torch.inf).amin(1, keepdim=True))[:, :, None]
+    near = cutoff == "discount" and isinstance(metric, SumMetric) and metric.k is not None
+    choice = [top] if cutoff == "any" else [better, top] if near else [better]
+    chosen, rows = fewest_rows(*choice)
+    by_place = choice[chosen] is top
+    mine = relevance.masked_fill(~choice[chosen], torch.nan)  # in no pair where the row is none
+    lower = relevance.masked_fill(~partners, torch.inf)[:, None]
+    higher = relevance.masked_fill(~mask | top, -torch.inf)[:, None]
+    highest, lowest = (scores.masked_fill(~mask, end).unsqueeze(1) for end in (-torch.inf, torch.inf))
+    apart = highest.amax(2, keepdim=True) > lowest.amin(2, keepdim=True)  # are not all scores of the list equal?
 
     def weigh(some: Tensor) -> Tensor:
-        label, weight = relevance.gather(1, some)[:, :, None], deltas(some).abs_()
+        label, weight = mine.gather(1, some)[:, :, None], deltas(some).abs_()
         if by_place:  # the first k, each with all of lower labels, and with those of higher ones beyond k
-            weight *= (label > lower[:, None]).to(weight.dtype) - (label < higher[:, None]).to(weight.dtype)
-            weight *= top.gather(1, some)[:, :, None]
+            weight *= (label > lower).to(weight.dtype) - (label < higher).to(weight.dtype)
         else:  # the better document of each pair
-            weight *= label > lower[:, None]
+            weight *= label > lower
         if by_score:
             weight /= torch.where(apart, NEAR + (scores.gather(1, some)[:, :, None] - scores[:, None]).abs(), 1)
         return weight

@@ -2,27 +2,44 @@
 
 from itertools import product
 from math import exp, log, log2
+from typing import Any
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ltr.losses import LambdaRank
+from ltr.losses.lambdarank import Cutoff
 from ltr.metrics import parse
 from ltr.ranking import exact_ranking
 
 
-def spelled(scores: list[float], labels: list[float], k: int | None = None, sigma: float = 1.0) -> float:
+def spelled(
+    scores: list[float],
+    labels: list[float],
+    k: int | None = None,
+    sigma: float = 1.0,
+    cutoff: str = "discount",
+    norm: str = "none",
+) -> float:
     """Pair by pair, from the ranks by descending score."""
     rank = [1 + sum(t > s for t in scores) for s in scores]
-    discount = [1 / log2(1 + r) if k is None or r <= k else 0.0 for r in rank]
+    discount = [1 / log2(1 + r) if k is None or r <= k or cutoff != "discount" else 0.0 for r in rank]
     gains = [2**y - 1 for y in labels]
     ideal = sum(g / log2(2 + i) for i, g in enumerate(sorted(gains, reverse=True)[:k]))
     pairs = [(i, j) for i, j in product(range(len(labels)), repeat=2) if labels[i] > labels[j]]
-    return sum(
-        abs((gains[i] - gains[j]) / ideal * (discount[i] - discount[j]))
-        * log2(1 + exp(-sigma * (scores[i] - scores[j])))
-        for i, j in pairs
-    )
+    if k is not None and cutoff != "discount":
+        count = {"any": any, "both": all}[cutoff]
+        pairs = [(i, j) for i, j in pairs if count(rank[each] <= k for each in (i, j))]
+    loss = force = 0.0
+    for i, j in pairs:
+        margin = scores[i] - scores[j]
+        weight = abs((gains[i] - gains[j]) / ideal * (discount[i] - discount[j]))
+        weight /= 0.01 + abs(margin) if norm in ("score", "both") and len(set(scores)) > 1 else 1
+        loss += weight * log2(1 + exp(-sigma * margin))
+        force += 2 * weight * sigma / (1 + exp(sigma * margin)) / log(2)
+    return loss * log2(1 + force) / force if norm in ("list", "both") and force else loss
 
 
 @pytest.mark.parametrize("k", [None, 1, 2, 3])
@@ -32,6 +49,53 @@ def test_swap_deltas_times_the_logistic_loss_in_bits(k: int | None, sigma: float
     loss = LambdaRank("ndcg" if k is None else f"ndcg@{k}", sigma)
     lists = torch.tensor([scores], dtype=torch.float64), torch.tensor([labels], dtype=torch.float64)
     assert loss(*lists).item() == pytest.approx(spelled(scores, labels, k, sigma))
+
+
+@settings(max_examples=300)
+@given(st.integers(0, 9999), st.integers(1, 4), st.sampled_from(["any", "both", "discount"]), st.data())
+def test_every_rule_for_k_and_every_norm_on_lists_of_any_length(
+    seed: int, k: int, cutoff: Cutoff, data: st.DataObject
+) -> None:
+    norm = data.draw(st.sampled_from(["none", "list", "score", "both"]))
+    draw = torch.Generator().manual_seed(seed)
+    scores, mask = torch.randn(3, 7, generator=draw).double(), torch.rand(3, 7, generator=draw) < 0.7
+    labels = torch.randint(0, 4, (3, 7), generator=draw).double()
+    labels[:, 0], mask[:, 0] = 3, True
+    wanted = [
+        spelled(s[real].tolist(), y[real].tolist(), k, 1.5, cutoff, norm)
+        for s, y, real in zip(scores, labels, mask, strict=True)
+    ]
+    loss = LambdaRank(f"ndcg@{k}", 1.5, cutoff=cutoff, norm=norm)
+    assert loss(scores, labels, mask).tolist() == pytest.approx(wanted)
+
+
+def test_equal_scores_are_not_divided_by_their_difference() -> None:
+    scores, labels = torch.full((1, 3), -2.0), torch.tensor([[0.0, 1.0, 0.0]])
+    mask = torch.tensor([[True, True, False]])
+    plain, divided = (LambdaRank("ndcg", norm=norm)(scores, labels, mask) for norm in ("none", "score"))
+    assert torch.equal(plain, divided)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cutoff": "all"}, "cutoff must be one of discount, any, both; got 'all'"),
+        ({"log": "e"}, "log must be one of binary, natural; got 'e'"),
+        ({"norm": "lists"}, "norm must be one of none, list, score, both; got 'lists'"),
+        ({"cutoff": "any"}, "cutoff=any: wants a metric whose places differ below its k, got ndcg"),
+        ({"metric": "recall@5", "cutoff": "both"}, "cutoff=both: wants a metric whose places differ .* got recall@5"),
+    ],
+)
+def test_options_that_are_none(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        LambdaRank(**{"metric": "ndcg", **options})
+
+
+def test_only_the_plain_form_is_a_bound() -> None:
+    assert LambdaRank("ndcg@5").kind == "bound"
+    for options in ({"log": "natural"}, {"cutoff": "any"}, {"cutoff": "both"}, {"norm": "list"}, {"norm": "score"}):
+        loss = LambdaRank("ndcg@5", **options)
+        assert (loss.kind, loss.aim, loss.certificate(torch.zeros(1, 2), torch.ones(1, 2))) == ("neither", None, None)
 
 
 def test_loss_12_of_the_field_reports() -> None:
