@@ -229,7 +229,8 @@ class SoftRanking(Ranking):
     ) -> None:
         self.all_scores, self.all_mask, self.temperature = scores, mask, temperature
         self.scores, listed = (each if rows is None else each.gather(1, rows) for each in (scores, mask))
-        place = 0.5 + soft_counts(self.scores, scores, mask.to(scores.dtype), temperature)  # counts itself half
+        weight = None if all_real(mask) else mask.to(scores.dtype)
+        place = 0.5 + soft_counts(self.scores, scores, weight, temperature)  # counts itself half
         super().__init__(
             torch.where(listed, place, 1), torch.ones_like(place), listed, pool=pool, size=mask.sum(1, keepdim=True)
         )

@@ -10,22 +10,23 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 CELLS = 1 << 18  # pairs worked at once: buffers of that size stay in a core's cache
+KEPT = 1 << 20  # pairs up to which what the gradient needs is kept, and not worked out again
 
 
-def soft_counts(rows: Tensor, scores: Tensor, weight: Tensor, temperature: float) -> Tensor:
+def soft_counts(rows: Tensor, scores: Tensor, weight: Tensor | None, temperature: float) -> Tensor:
     """[B, R] sum over j of weight_j sigmoid((s_j - a_i) / temperature), for rows a; differentiable once in both scores.
 
-    Pairs are worked some rows at a time, and again for the gradient.
+    Pairs are worked some rows at a time, and again for the gradient where there are many.
 
     Args:
         rows: [B, R] scores a.
         scores: [B, L] scores s, finite.
-        weight: [B, L], a constant; 0 where padded.
+        weight: [B, L], a constant; 0 where padded; 1 everywhere when None.
         temperature: > 0, in units of the scores.
 
     Example:
         >>> s = torch.tensor([[0.0, 100.0]])
-        >>> soft_counts(s, s, torch.ones(1, 2), 1.0).tolist()  # each counts itself half
+        >>> soft_counts(s, s, None, 1.0).tolist()  # each counts itself half
         [[1.5, 0.5]]
     """
     if torch.compiler.is_compiling():
@@ -33,9 +34,10 @@ def soft_counts(rows: Tensor, scores: Tensor, weight: Tensor, temperature: float
     return _SoftCounts.apply(rows, scores, weight, temperature)  # type: ignore[no-any-return, no-untyped-call]
 
 
-def dense_counts(rows: Tensor, scores: Tensor, weight: Tensor, temperature: float) -> Tensor:
+def dense_counts(rows: Tensor, scores: Tensor, weight: Tensor | None, temperature: float) -> Tensor:
     """The same as it is defined, for compilers, which fuse it, and as the judge of the other."""
-    return (torch.sigmoid((scores[:, None] - rows[:, :, None]) / temperature) * weight[:, None]).sum(2)
+    above = torch.sigmoid((scores[:, None] - rows[:, :, None]) / temperature)
+    return (above if weight is None else above * weight[:, None]).sum(2)
 
 
 def some_rows(rows: int, others: int) -> Iterator[slice]:
@@ -47,24 +49,36 @@ def some_rows(rows: int, others: int) -> Iterator[slice]:
 
 class _SoftCounts(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, rows: Tensor, scores: Tensor, weight: Tensor, temperature: float) -> Tensor:
+    def forward(ctx: Any, rows: Tensor, scores: Tensor, weight: Tensor | None, temperature: float) -> Tensor:
         rows, scores = rows / temperature, scores / temperature
-        ctx.save_for_backward(rows, scores, weight)
-        ctx.temperature = temperature
-        counts = torch.empty_like(rows)
+        counts, kept = torch.empty_like(rows), []
+        few = rows.shape[1] * scores.numel() <= KEPT
         for part in some_rows(rows.shape[1], scores.numel()):
-            above = (scores[:, None] - rows[:, part, None]).sigmoid_()
-            counts[:, part] = (above @ weight[:, :, None])[:, :, 0]
+            above = _above(rows[:, part], scores)
+            counts[:, part] = _summed(above, weight)
+            kept += [above] if few else []
+        ctx.save_for_backward(rows, scores, weight, *kept)
+        ctx.temperature = temperature
         return counts
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, Tensor, None, None]:
-        rows, scores, weight = ctx.saved_tensors
+        rows, scores, weight, *kept = ctx.saved_tensors
         of_rows, of_scores = torch.empty_like(rows), torch.zeros_like(scores)
-        for part in some_rows(rows.shape[1], scores.numel()):
-            above = (scores[:, None] - rows[:, part, None]).sigmoid_()
-            slope = above.addcmul_(above, above, value=-1)
+        for place, part in enumerate(some_rows(rows.shape[1], scores.numel())):
+            above = kept[place] if kept else _above(rows[:, part], scores)
+            slope = above - above * above
             of_scores += (upstream[:, None, part] @ slope)[:, 0]
-            of_rows[:, part] = (slope @ weight[:, :, None])[:, :, 0]
-        return of_rows.mul_(-upstream / ctx.temperature), of_scores.mul_(weight / ctx.temperature), None, None
+            of_rows[:, part] = _summed(slope, weight)
+        of_rows *= -upstream / ctx.temperature
+        of_scores *= 1 / ctx.temperature if weight is None else weight / ctx.temperature
+        return of_rows, of_scores, None, None
+
+
+def _above(rows: Tensor, scores: Tensor) -> Tensor:
+    return (scores[:, None] - rows[:, :, None]).sigmoid_()
+
+
+def _summed(values: Tensor, weight: Tensor | None) -> Tensor:
+    return values.sum(2) if weight is None else (values @ weight[:, :, None])[:, :, 0]

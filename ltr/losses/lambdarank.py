@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ltr.lists import check_lists
 from ltr.losses.base import Kind, Surrogate, check_word, learnable, positive
-from ltr.losses.pairs import Log, Weigh, above_the_lowest, fewest_rows, logistic, pair_sum
+from ltr.losses.pairs import Log, Weigh, above_the_lowest, fewest_rows, greater, logistic, pair_sum
 from ltr.metrics import DCG, NDCG, RankingMetric
 from ltr.metrics.base import CountMetric, Deltas, SumMetric, linear_deltas
 from ltr.ranking import Pool, Ranking, exact_ranking
@@ -127,9 +127,9 @@ def _weights(
     def weigh(some: Tensor) -> Tensor:
         label, weight = mine.gather(1, some)[:, :, None], deltas(some).abs_()
         if by_place:  # the first k, each with all of lower labels, and with those of higher ones beyond k
-            weight *= (label > lower).to(weight.dtype) - (label < higher).to(weight.dtype)
+            weight *= greater(label, lower) - greater(higher, label)
         else:  # the better document of each pair
-            weight *= label > lower
+            weight *= greater(label, lower)
         if by_score:
             weight /= torch.where(apart, NEAR + (scores.gather(1, some)[:, :, None] - scores[:, None]).abs(), 1)
         return weight

