@@ -6,19 +6,17 @@ Wants the peers beside this package: pip install "jax<=0.6.2" rax==0.4.0, and pi
 from __future__ import annotations
 
 import functools
-import gc
 import platform
 import sys
-import time
 from collections.abc import Callable
 from datetime import date
 from importlib.metadata import version
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import torch
+from measuring import Work, extra_memory, fastest
 from torch import Tensor
 
 from ltr.losses import ApproxMetric, LambdaRank, RankNet, Surrogate
@@ -39,9 +37,7 @@ except ModuleNotFoundError as error:
 
 GRADED = (0.52, 0.32, 0.13, 0.02, 0.01)  # shares of the labels 0 to 4
 TENTH = (0.9, 0.06, 0.02, 0.01, 0.01)
-BUDGET = 2.0  # seconds spent on one figure
-
-Work = Callable[[], Any]
+REPEATS = 15
 
 
 def made(lists: int, documents: int, shares: tuple[float, ...] | int) -> tuple[Tensor, Tensor]:
@@ -64,40 +60,15 @@ def of_torch(loss: Callable[[Tensor], Tensor], scores: Tensor) -> Work:
 
 def of_rax(loss: Callable[..., Any], scores: Tensor, labels: Tensor, **options: Any) -> Work:
     s, y = jax.numpy.asarray(scores.numpy()), jax.numpy.asarray(labels.numpy())
-    step = jax.jit(jax.value_and_grad(lambda s: loss(s, y, **options)))
-    return lambda: jax.block_until_ready(step(s))
-
-
-def fastest(work: Work) -> float:
-    """Milliseconds of the fastest of the calls that the budget allows, after two that warm up."""
-    work(), work()
-    times: list[float] = []
-    while not times or sum(times) < BUDGET:
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return 1000 * min(times)
-
-
-def extra_memory(work: Work) -> float:
-    """MiB by which the resident memory rises at most during a call."""
-    gc.collect()
-    Path("/proc/self/clear_refs").write_text("5")
-    before = _status("VmRSS")
-    work()
-    return max(0, _status("VmHWM") - before) / 1024
-
-
-def _status(field: str) -> int:
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith(f"{field}:")).split()[1])
+    step = jax.jit(jax.value_and_grad(lambda s, y: loss(s, y, **options)))  # labels as an argument: not folded in
+    return lambda: jax.block_until_ready(step(s, y))
 
 
 def table(title: str, rows: dict[str, Work]) -> None:
     print(f"\n{title}:\n\n| loss | ms | times ours | extra MiB |\n|---|---|---|---|")
     mine = None
     for name, work in rows.items():
-        memory, spent = extra_memory(work), fastest(work)
+        memory, spent = extra_memory(work), 1000 * fastest(work, REPEATS)
         mine = spent if mine is None else mine
         print(f"| {name} | {spent:.2f} | {spent / mine:.1f} | {memory:.0f} |", flush=True)
 

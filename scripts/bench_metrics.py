@@ -11,8 +11,6 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-import time
-from collections.abc import Callable
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
@@ -20,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from measuring import Work, extra_memory, fastest
 from torchmetrics.retrieval import RetrievalMAP, RetrievalMRR, RetrievalNormalizedDCG
 
 from ltr.metrics import answer, measure, parse
@@ -37,16 +36,6 @@ SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)  # of the labels 0 to 4
 PEERS = ("pytrec_eval-terrier", "ranx", "ir_measures", "torchmetrics")
 
 
-def fastest(work: Callable[[], Any], repeats: int) -> float:
-    work()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
 def made(lists: int, documents: int) -> tuple[np.ndarray, np.ndarray]:
     random = np.random.default_rng(0)
     scores = random.normal(size=(lists, documents))
@@ -55,7 +44,7 @@ def made(lists: int, documents: int) -> tuple[np.ndarray, np.ndarray]:
     return scores, labels
 
 
-def ours(scores: np.ndarray, labels: np.ndarray, names: tuple[str, ...] = NAMES) -> Callable[[], Any]:
+def ours(scores: np.ndarray, labels: np.ndarray, names: tuple[str, ...] = NAMES) -> Work:
     metrics, s, y = [parse(name) for name in names], torch.from_numpy(scores), torch.from_numpy(labels)
     return lambda: measure(metrics, answer(s, y))
 
@@ -64,7 +53,7 @@ def dictionaries(values: np.ndarray, kind: type) -> dict[str, dict[str, Any]]:
     return {f"q{i}": {f"d{j}": kind(value) for j, value in enumerate(row)} for i, row in enumerate(values.tolist())}
 
 
-def peers(scores: np.ndarray, labels: np.ndarray) -> dict[str, Callable[[], Any]]:
+def peers(scores: np.ndarray, labels: np.ndarray) -> dict[str, Work]:
     qrels, run = dictionaries(labels, int), dictionaries(scores, float)
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut_10", "recip_rank", "map_cut_10"})
     ranx_qrels, ranx_run = Qrels.from_dict(qrels), Run.from_dict(run)
@@ -94,14 +83,14 @@ def against_peers(lists: int, documents: int) -> None:
     scores, labels = made(lists, documents)
     mine = fastest(ours(scores, labels), 15)
     print(f"\n{lists:,} lists x {documents:,} documents, nDCG@10, MRR and AP@10 of each list, data in memory:\n")
-    print("| program | ms | times ours |")
-    print("|---|---|---|")
-    print(f"| ltr.metrics.measure | {1000 * mine:.1f} | 1 |")
+    print("| program | ms | times ours | extra MiB |")
+    print("|---|---|---|---|")
+    print(f"| ltr.metrics.measure | {1000 * mine:.1f} | 1 | {extra_memory(ours(scores, labels)):.0f} |")
     for name, work in peers(scores, labels).items():
         if name.startswith("torchmetrics") and documents > 100:
             continue
         spent = fastest(work, 5 if lists * documents <= 10**6 else 3)
-        print(f"| {name} | {1000 * spent:.1f} | {spent / mine:.1f} |")
+        print(f"| {name} | {1000 * spent:.1f} | {spent / mine:.1f} | {extra_memory(work):.0f} |")
 
 
 def ties_and_sharing() -> None:
