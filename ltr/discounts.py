@@ -98,9 +98,9 @@ class Table:
     above_reciprocal = False
 
     def __post_init__(self) -> None:
-        wanted = "discount table: wanted numbers >= 0 that never rise"
+        wanted = "discount table: wanted numbers >= 0 that never rise, not all of them 0"
         object.__setattr__(self, "weights", tuple(real(weight, wanted) for weight in self.weights))
-        if not self.weights or list(self.weights) != sorted(self.weights, reverse=True):
+        if not any(self.weights) or list(self.weights) != sorted(self.weights, reverse=True):
             raise ValueError(f"{wanted}, got {list(self.weights)}")
 
     @property

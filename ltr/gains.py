@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
-from math import ulp
+from math import log, ulp
 from numbers import Real
 from typing import Any, Protocol
 
@@ -43,11 +43,12 @@ class Exp2:
     formula = "2^y-1"
 
     def __call__(self, relevance: Tensor) -> Tensor:
-        return torch.exp2(relevance) - 1
+        return torch.where(relevance < 1, _of_small(relevance), torch.exp2(relevance) - 1)
 
     def relative(self, relevance: Tensor, top: Tensor) -> Tensor:
         """Gains over 2^top: finite for labels of any size."""
-        return torch.exp2(relevance - top) - torch.exp2(-top)
+        unit = torch.exp2(-top)
+        return torch.where(relevance < 1, _of_small(relevance) * unit, torch.exp2(relevance - top) - unit)
 
 
 @dataclass(frozen=True)
@@ -100,9 +101,9 @@ class Table:
     gains: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        wanted = "gain table: wanted numbers >= 0 that never fall"
+        wanted = "gain table: wanted numbers >= 0 that never fall, not all of them 0"
         object.__setattr__(self, "gains", tuple(real(gain, wanted) for gain in self.gains))
-        if not self.gains or list(self.gains) != sorted(self.gains):
+        if not any(self.gains) or list(self.gains) != sorted(self.gains):
             raise ValueError(f"{wanted}, got {list(self.gains)}")
 
     @property
@@ -161,6 +162,11 @@ def real(value: Any, wanted: str, low: float = 0, high: float = LARGEST, *, whol
 def number(value: float) -> str:
     """The shortest digits that read back as the same number, without exponent, sign or a trailing ``.0``."""
     return np.format_float_positional(value, trim="-")
+
+
+def _of_small(relevance: Tensor) -> Tensor:
+    """2^y - 1 for y < 1, where 2^y minus 1 would lose a label of 1e-16; expm1 is not exact for whole labels above."""
+    return torch.expm1(relevance.clamp(max=1) * log(2))
 
 
 def _over(gains: Tensor, largest: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any, NamedTuple
 
 import torch
@@ -46,10 +47,10 @@ def check_lists(
         >>> scores.shape, mask.tolist()
         (torch.Size([1, 2]), [[True, True]])
     """
-    scores, relevance = as_tensor(scores), as_tensor(relevance)
+    scores, relevance = as_tensor(scores, "scores"), as_tensor(relevance, "relevance")
     relevance = relevance.to(scores.device)
     full = mask is None
-    mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else torch.as_tensor(mask, device=scores.device)
+    mask = torch.ones_like(scores, dtype=torch.bool) if full else as_tensor(mask, "mask").to(scores.device)
     if not scores.shape == relevance.shape == mask.shape or scores.dim() not in (1, 2):
         raise ValueError(
             "scores, relevance and mask must have one shape, [lists, documents] or [documents]; got "
@@ -102,11 +103,25 @@ def exact_dtype(device: torch.device) -> torch.dtype:
     return torch.float32 if device.type == "mps" else torch.float64
 
 
-def as_tensor(values: Any) -> Tensor:
-    """Tensors and arrays as they are; plain numbers in float64, or in int64 where that tells more of them apart."""
-    if hasattr(values, "dtype"):
-        return torch.as_tensor(values)
-    real = torch.as_tensor(values, dtype=torch.float64)
+def as_tensor(values: Any, name: str) -> Tensor:
+    """Tensors and arrays as they are; plain numbers in float64, or in int64 where that tells more of them apart.
+
+    Raises:
+        ValueError: they are no numbers, or nested lists of unequal lengths; the error calls them by ``name``.
+    """
+    if isinstance(values, Tensor):
+        return values
+    plain = not hasattr(values, "dtype")
+    try:
+        real = torch.as_tensor(values, dtype=torch.float64 if plain else None)
+    except (TypeError, ValueError, RuntimeError) as error:
+        lengths = {len(each) for each in values if hasattr(each, "__len__")} if hasattr(values, "__iter__") else set()
+        if len(lengths) > 1 and plain:
+            wanted = "have as many documents in each list (fill up the shorter ones, and say where by mask)"
+            raise ValueError(f"{name} must {wanted}; got lists of {min(lengths)} to {max(lengths)}") from error
+        raise ValueError(f"{name} must be real numbers, got {reprlib.repr(values)}") from error
+    if not plain:
+        return real
     if (real.abs() >= 2**53).any() and (real.abs() < 2**63).all():
         whole = torch.as_tensor(values)
         return real if whole.is_floating_point() else whole

@@ -95,9 +95,13 @@ def test_parameters_may_be_numbers_of_any_kind() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "came"), [((), []), ((0.5, 1.0), [0.5, 1.0]), ((1.0, -0.5), -0.5), ((float("inf"), 1.0), float("inf"))]
+    ("table", "came"),
+    [
+        *(((), []), ((0.5, 1.0), [0.5, 1.0]), ((1.0, -0.5), -0.5), ((float("inf"), 1.0), float("inf"))),
+        *(([0.0] * count, [0.0] * count) for count in (1, 2, 5)),
+    ],
 )
 def test_a_table_that_rises_or_holds_what_is_no_weight_is_refused(table: tuple[float, ...], came: object) -> None:
-    message = f"discount table: wanted numbers >= 0 that never rise, got {came!r}"
+    message = f"discount table: wanted numbers >= 0 that never rise, not all of them 0, got {came!r}"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         Table(table)

@@ -1,5 +1,6 @@
 """ltr/gains.py: what a grade is worth."""
 
+import math
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -30,6 +31,31 @@ GAINS = [Exp2(), Linear(), Binary(), Binary(2), TABLE]
 )
 def test_worth_of_each_grade(gain: Gain, worth: list[float]) -> None:
     assert gain(LABELS).tolist() == [worth]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_2_to_the_y_less_1_is_exact_for_whole_labels(dtype: torch.dtype) -> None:
+    """Rounded once, where the type does not hold it."""
+    labels = torch.arange(61, dtype=dtype)
+    assert Exp2()(labels).tolist() == torch.tensor([float(2**y - 1) for y in range(61)], dtype=dtype).tolist()
+    top = torch.full_like(labels, 60)
+    relative = [2.0 ** (y - 60) - 2.0**-60 for y in range(61)]
+    assert Exp2().relative(labels, top).tolist() == torch.tensor(relative, dtype=torch.float64).to(dtype).tolist()
+
+
+@given(st.one_of(st.floats(1e-300, 1), st.floats(0.9, 3), st.floats(1, 60)))
+def test_2_to_the_y_less_1_loses_nothing_of_a_small_label(label: float) -> None:
+    true = math.expm1(label * math.log(2))
+    labels = torch.tensor([label], dtype=torch.float64)
+    assert Exp2()(labels).item() == pytest.approx(true, rel=1e-14, abs=0)
+    assert Exp2().relative(labels, labels).item() == pytest.approx(true * 2**-label, rel=1e-14, abs=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_2_to_the_y_less_1_does_not_fall_at_1(dtype: torch.dtype) -> None:
+    below = torch.nextafter(torch.ones(1, dtype=dtype), torch.zeros(1, dtype=dtype))
+    assert Exp2()(below) <= 1
+    assert Exp2().relative(below, torch.ones_like(below)) <= 1 / 2
 
 
 def test_fractional_labels_are_used_as_they_are() -> None:
@@ -77,10 +103,13 @@ def test_a_table_keeps_its_fractions_for_whole_number_labels() -> None:
 
 @pytest.mark.parametrize(
     ("gains", "came"),
-    [((), []), ((0.0, 2.0, 1.0), [0.0, 2.0, 1.0]), ((-1.0, 2.0), -1.0), ((0, torch.inf), torch.inf), ("01", "0")],
+    [
+        *(((), []), ((0.0, 2.0, 1.0), [0.0, 2.0, 1.0]), ((-1.0, 2.0), -1.0), ((0, torch.inf), torch.inf), ("01", "0")),
+        *(([0.0] * count, [0.0] * count) for count in (1, 2, 5)),
+    ],
 )
 def test_a_table_that_falls_or_holds_what_is_no_gain_is_refused(gains: tuple[float, ...], came: object) -> None:
-    message = f"gain table: wanted numbers >= 0 that never fall, got {came!r}"
+    message = f"gain table: wanted numbers >= 0 that never fall, not all of them 0, got {came!r}"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         Table(gains)
 

@@ -99,6 +99,28 @@ def test_numpy_arrays_keep_their_precision() -> None:
     assert scores[0, 0] < scores[0, 1]
 
 
+@pytest.mark.parametrize("name", ["scores", "relevance", "mask"])
+@pytest.mark.parametrize(
+    ("wrong", "rule"),
+    [
+        ([[1, 2], [3]], "have as many documents in each list {}; got lists of 1 to 2"),
+        ([[1], [1, 0], [0, 1, 1]] * 9, "have as many documents in each list {}; got lists of 1 to 3"),
+        ([torch.ones(3), torch.ones(2)], "have as many documents in each list {}; got lists of 2 to 3"),
+        ([[1, [2]], [1, 2]], "be real numbers, got [[1, [2]], [1, 2]]"),
+        (["a", "b"], "be real numbers, got ['a', 'b']"),
+        ([1j], "be real numbers, got [1j]"),
+        ([1, None], "be real numbers, got [1, None]"),
+        (np.array(["a"]), "be real numbers, got array(['a'], dtype='<U1')"),
+    ],
+    ids=str,
+)
+def test_nested_lists_that_are_no_table_of_numbers(name: str, wrong: Any, rule: str) -> None:
+    given = {each: [[1, 0], [0, 1]] for each in ("scores", "relevance", "mask")}
+    message = f"{name} must {rule.format('(fill up the shorter ones, and say where by mask)')}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        check_lists(**{**given, name: wrong})
+
+
 def test_plain_numbers_keep_their_precision() -> None:
     """Compared as given: these two differ in the 64 bits that Python holds, and not in 32."""
     scores, _, _ = check_lists([1.0, 1.0 + 1e-9], [1, 0])

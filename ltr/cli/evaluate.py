@@ -54,7 +54,9 @@ def base(config: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def idle(config: Mapping[str, Any]) -> set[str]:
-    """Keys that need not make sense: of data in LETOR files, the splits that are not asked for."""
+    """Keys that need not make sense: of data in LETOR files, the splits that are not asked for; all beside files."""
+    if config["inputs"] and are_files(config["inputs"]):
+        return {"data", *(f"data.{name}" for name in config.get("data") or ())}  # refused as foreign
     split = config["split"] or SPLIT
     if _one_file(config.get("data"), split) is None:
         return set()

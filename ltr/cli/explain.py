@@ -75,6 +75,10 @@ def explain(
     grades = [NUMBER.fullmatch(word) is not None for word in words]
     if words and all(grades):
         found = _typed(words, query)
+    elif len(apart := re.findall(r"[^][(),;\s]+", " ".join(words))) > 1 and _are_typed(apart, words):
+        raise ConfigError(
+            f"inputs: grades stand apart by blanks (ltr explain {' '.join(apart)}), got {' '.join(words)}"
+        )
     elif any(grades) and not any(Path(word).exists() for word in words):
         place = grades.index(False)
         raise ConfigError(f"inputs: wanted grades from 0 to 1e30, got {words[place]} at position {place + 1}")
@@ -148,6 +152,11 @@ def _top(found: _Found, grade: Sequence[float] | None) -> int:
 
 
 # -- what is explained ------------------------------------------------------------------------------------------------
+
+
+def _are_typed(apart: Sequence[str], words: Sequence[str]) -> bool:
+    """Are these grades that something else than blanks sets apart, and no names of files?"""
+    return all(map(NUMBER.fullmatch, apart)) and not any(Path(word).exists() for word in words)
 
 
 def _typed(words: Sequence[str], query: str | None) -> _Found:

@@ -20,7 +20,7 @@ PLURALS = {"losses": "loss", "data": "data", "callbacks": "callbacks"}
 
 
 def listing(what: str | None) -> str:
-    """The options of a group, or the metrics, or one of them, or the presets, or what can be listed at all.
+    """The options of a group, or the metrics, or the presets, or one of these, or what can be listed at all.
 
     Raises:
         ConfigError: nothing of that name can be listed.
@@ -40,7 +40,11 @@ def listing(what: str | None) -> str:
 
     if what in METRICS:
         return _metric(METRICS[what])
-    raise ConfigError(f"{what}: nothing of this name can be listed{presets.near(what, [*known, *METRICS])}")
+    from ltr.metrics.presets import PRESETS
+
+    if what in PRESETS:
+        return _presets(what)
+    raise ConfigError(f"{what}: nothing of this name can be listed{presets.near(what, [*known, *METRICS, *PRESETS])}")
 
 
 def _metrics() -> str:
@@ -71,12 +75,16 @@ def _metric(metric: type[RankingMetric]) -> str:
     return "\n".join([_example(metric), *lines, *([""] if told else []), *told])
 
 
-def _presets() -> str:
-    """Each preset, the program that it stands for, and the metrics that it has."""
+def _presets(only: str | None = None) -> str:
+    """Each preset, or one, the program that it stands for, and the metrics that it has."""
     from ltr.metrics.presets import PRESETS
     from ltr.report.layout import beside
 
-    about = {each.name: [each.about, f"has {', '.join(each.metrics)}"] for each in PRESETS.values()}
+    about = {
+        each.name: [each.about, f"has {', '.join(each.metrics)}"]
+        for each in PRESETS.values()
+        if only in (None, each.name)
+    }
     how = "ltr evaluate QRELS RUN preset=NAME measures by one of them, preset=all by each"
     return "\n".join([*beside(about, WIDTH), "", how])
 

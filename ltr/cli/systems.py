@@ -56,6 +56,7 @@ class Systems:
     answers: Mapping[str, tuple[str, pl.DataFrame]]  # name -> path, table
     depth: int | None
     attributes: tuple[str, pl.DataFrame] | None  # path, table
+    judged_in: str  # path of the judgements
     _joined: dict[str, dict[str, RankedLists]] = field(default_factory=dict)
 
     @property
@@ -84,7 +85,9 @@ class Systems:
             lists = RankedLists.from_table(table, path)
             lists = lists if self.depth is None else lists.top(self.depth)
         else:
-            lists = join(self.judgements, table, queries=queries, depth=self.depth, source=path)
+            lists = join(
+                self.judgements, table, queries=queries, depth=self.depth, source=path, judgements=self.judged_in
+            )
         return lists if self.attributes is None else lists.described_by(self.attributes[1], self.attributes[0])
 
 
@@ -115,7 +118,7 @@ def read_systems(
         judgements = _judgements(paths[0], assessors, unjudged_label)
         answers = {name: (path, _run(path)) for name, path in zip(named(paths[1:]), paths[1:], strict=True)}
     about = None if attributes is None else (attributes, read_table(attributes))
-    return Systems(judgements, answers, depth, about)
+    return Systems(judgements, answers, depth, about, paths[0])
 
 
 def named(paths: Sequence[str]) -> list[str]:

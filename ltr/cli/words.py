@@ -78,8 +78,10 @@ def read(arguments: Sequence[str], verb: str, inputs: Sequence[str]) -> Command:
         elif match := _is_pair(argument):
             command.words.append(Word(match["key"], match["value"], match["mark"]))
         else:
-            takes = f"its inputs are {' and '.join(inputs)}" if inputs else "it has no input without a key"
-            wrong.append(f"{argument}: ltr {verb} wants key=value here; {takes}")
+            usage = " ".join(
+                ["usage: ltr", verb, *map(str.upper, inputs), *(["[key=value ...]"] if verb != "list" else [])]
+            )
+            wrong.append(f"{argument}: one word too many; {usage}")
     if many:
         command.words.append(Word(left[0].removesuffix(MORE), f"[{','.join(map(quoted, many))}]"))
     first: dict[str, Word] = {}  # a script that trains may append what overrides

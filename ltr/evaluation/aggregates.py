@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ltr.evaluation.intervals import Interval, Z, counting, interval
+from ltr.evaluation.intervals import Interval, Z, check_seed, counting, interval
 from ltr.evaluation.padding import Doubles
 
 How = Literal["mean", "micro", "median", "geometric", "min"]
@@ -65,7 +65,7 @@ def aggregate(
 
     Raises:
         ValueError: ``how`` is unknown, "micro" lacks its parts, a value is not finite, "geometric" meets a negative
-            one, or shapes differ.
+            one, shapes differ, or the seed is no whole number from 0 on.
 
     Example:
         >>> aggregate("mean", [0.2, 0.4, 0.9])[:3]
@@ -76,6 +76,7 @@ def aggregate(
         (0.001, 0.5)
     """
     check_how(how, metric, numerator is not None and denominator is not None)
+    check_seed(seed)
     if how == "micro" and numerator is not None and denominator is not None:
         values, weight = _parts(numerator, denominator, weight, metric)
     value, weights = counting(values, weight)

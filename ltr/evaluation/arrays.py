@@ -75,8 +75,8 @@ def evaluate(
         >>> table.per_query("mrr")
         {'a': 0.5, 'b': 1.0}
         >>> print(table)
-        metric    mean     95 % interval      sd      se  n  undefined  tied   floor  ceiling
-        mrr     0.7500  0.5000 to 1.0000  0.3536  0.2500  2          0     0  0.6806   1.0000
+        metric    mean     95 % interval  n   floor  ceiling      sd      se
+        mrr     0.7500  0.5000 to 1.0000  2  0.6806   1.0000  0.3536  0.2500
         <BLANKLINE>
         mrr relevant=y>=1 ideal=judged unjudged=zero ties=average empty=skip
     """

@@ -33,15 +33,20 @@ class Texts:
         self.series = series
 
     @classmethod
-    def of(cls, values: Any) -> Texts:
-        """The values as text."""
+    def of(cls, values: Any, source: str = "arrays") -> Texts:
+        """The values as text. Raises DataError, with the row, for one that is no id."""
         import polars as pl
 
         if isinstance(values, Texts):
             return values
         if isinstance(values, pl.Series):
-            return cls(values.cast(pl.String))
-        return cls(pl.Series([_text(value) for value in plain(values).tolist()], dtype=pl.String))
+            texts = values.cast(pl.String)
+        else:
+            keys = plain(values).tolist()
+            texts = pl.Series([None if _is_no_id(key) else _text(key) for key in keys], dtype=pl.String)
+        if texts.null_count():
+            raise DataError(f"{source}, row {texts.is_null().arg_true()[0]}: wanted the id of a document, came none")
+        return cls(texts)
 
     def __len__(self) -> int:
         return len(self.series)
@@ -123,7 +128,7 @@ def grouped(qid: Any, rows: int, source: str) -> tuple[tuple[str, ...], Integers
     """The different ids as text, in order of first appearance, and [N] the place of each row's id among them.
 
     Raises:
-        DataError: not one id a row, or a row without an id.
+        DataError: not one id a row, a row without an id, or two ids that are one text, such as 1 and "1".
     """
     given = plain(qid)
     if given.shape != (rows,):
@@ -135,21 +140,28 @@ def grouped(qid: Any, rows: int, source: str) -> tuple[tuple[str, ...], Integers
     heads = np.flatnonzero(np.concatenate([[True], changed]))  # rows of a query often stand together
     if given.dtype.kind == "O":
         keys = given[heads].tolist()
-        index = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+        try:
+            index = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+        except TypeError as error:
+            raise DataError(f"{source}: wanted query ids such as texts or numbers, came {error}") from None
         place = np.fromiter(map(index.__getitem__, keys), np.int64, len(keys))
         first = np.unique(place, return_index=True)[1]
     else:
         _, first, place = np.unique(given[heads], return_index=True, return_inverse=True)
         order = np.argsort(first)
         first, place = first[order], np.argsort(order)[place]
-    texts: dict[str, int] = {}
-    merged = []
+    texts: dict[str, Any] = {}
     for key, row in zip(given[heads[first]].tolist(), heads[first].tolist(), strict=True):
         text = _text(key)
-        if text in ("None", "nan", "NaT", "<NA>") and not isinstance(key, str):
+        if _is_no_id(key):
             raise DataError(f"{source}, row {row}: wanted a query id, came {text}")
-        merged.append(texts.setdefault(text, len(texts)))
-    return tuple(texts), np.repeat(np.array(merged)[place], np.diff(np.append(heads, rows)))
+        if text in texts:
+            raise DataError(
+                f"{source}, row {row}: wanted query ids of one kind, came {key!r} after {texts[text]!r}, which both "
+                f"read {text}"
+            )
+        texts[text] = key
+    return tuple(texts), np.repeat(place, np.diff(np.append(heads, rows)))
 
 
 def together(group: Integers, queries: int) -> tuple[Integers | None, Integers]:
@@ -163,6 +175,8 @@ def ids_and_numbers(table: pl.DataFrame, wanted: tuple[str, ...], source: str) -
     """The table with ids as text and numbers as Float64, and nothing in them that evaluation refuses."""
     import polars as pl
 
+    if not isinstance(table, pl.DataFrame):
+        raise DataError(f"{source}: wanted a polars DataFrame of {', '.join(wanted)}, came {type(table).__name__}")
     lacking = [name for name in wanted if name not in table.columns]
     if lacking or not len(table):
         came = ", ".join(table.columns) if lacking else "no rows"
@@ -312,6 +326,10 @@ def _match_as_text(
     unclear = rows[some].select(*pair).with_row_index("row")
     met = unclear.join(judgements[spoken].select(*pair).with_row_index("judgement"), on=pair)
     found[some[met["row"].to_numpy()]] = spoken[met["judgement"].to_numpy()]
+
+
+def _is_no_id(key: Any) -> bool:
+    return not isinstance(key, str | bytes) and str(key) in ("None", "nan", "NaT", "<NA>")
 
 
 def _text(key: Any) -> str:

@@ -181,7 +181,12 @@ def cases(metric: RankingMetric, near: Integers) -> Doubles:
     """
     two = isinstance(metric.document_gain, Binary) or metric.ends == "two"
     tried: Doubles = 2 * np.clip(near + 1.0, 0, FEWER + 1) if two else 2 * np.clip((near + 1.0) ** 4, 0, CASES)
-    return np.full_like(tried, 12) if metric.ends == "all" or as_sum(metric) is not None else tried
+    return np.full_like(tried, 12) if few(metric) else tried
+
+
+def few(metric: RankingMetric) -> bool:
+    """Are a few labellings all that ``bounds`` tries, however many unjudged documents there are?"""
+    return metric.ends == "all" or as_sum(metric) is not None
 
 
 def known(metric: RankingMetric) -> bool:

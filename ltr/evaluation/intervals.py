@@ -43,7 +43,7 @@ def interval(values: ArrayLike, weight: ArrayLike | None = None, seed: int = 0) 
         seed: of the resampling.
 
     Raises:
-        ValueError: the shapes differ, or a weight is negative or no number.
+        ValueError: the shapes differ, a weight is negative or no number, or the seed is no whole number from 0 on.
 
     Example:
         >>> low, high, method = interval([0.1, 0.4, 0.5, 0.9, 0.3, 0.6])
@@ -54,6 +54,7 @@ def interval(values: ArrayLike, weight: ArrayLike | None = None, seed: int = 0) 
         >>> interval([0.5, 0.5])
         Interval(low=0.5, high=0.5, method='all values are equal')
     """
+    check_seed(seed)
     value, weights = counting(values, weight)
     if len(value) < 2:
         return Interval(np.nan, np.nan, "needs two lists")
@@ -64,6 +65,12 @@ def interval(values: ArrayLike, weight: ArrayLike | None = None, seed: int = 0) 
     if len(value) >= CLOSED:
         return Interval(*_closed(value, weights), f"BCa in closed form, {len(value)} lists")
     return _resampled(value, weights, seed)
+
+
+def check_seed(seed: object) -> None:
+    """Raises ValueError when it is no whole number from 0 on."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed: wanted a whole number from 0 on, got {seed!r}")
 
 
 def counting(values: ArrayLike, weight: ArrayLike | None = None) -> tuple[Doubles, Doubles]:

@@ -48,6 +48,7 @@ class RankedLists:
         attributes: name -> [Q].
         missing: judged queries that the run lacks. They count 0, or are left out where only common queries count.
         extra: queries of the run that nobody judged; they are left out.
+        judgements: what messages name for labels; the source where it is "".
 
     Raises:
         DataError: the parts do not fit each other.
@@ -71,6 +72,7 @@ class RankedLists:
     attributes: Mapping[str, NDArray[Any]] = field(default_factory=lambda: Attributes({}, {}))
     missing: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
+    judgements: str = ""
 
     def __post_init__(self) -> None:
         queries, rows = len(self.query_ids), len(self.score)
@@ -130,7 +132,7 @@ class RankedLists:
             raise DataError(f"{source}: wanted as many scores as labels, at least one, came {len(score)} and {rows}")
         query_ids, group = (("0",), np.zeros(rows, np.int64)) if qid is None else grouped(qid, rows, source)
         known = np.ones(rows, np.bool_) if judged is None else plain(judged).astype(np.bool_)
-        texts = None if documents is None else Texts.of(documents)
+        texts = None if documents is None else Texts.of(documents, source)
         for name, column in (("judged", known), ("documents", texts)):
             if column is not None and len(column) != rows:
                 raise DataError(f"{source}: wanted {name} for each of {rows} rows, came {len(column)}")

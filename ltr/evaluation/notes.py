@@ -116,7 +116,11 @@ def _blank(values: MetricValues, name: str) -> str:
         "zero": ("as 0", answered / total),
         "one": ("as 1", (answered + weight[~defined].sum()) / total),
     }
-    told = [f"{number(value)} {words}" for rule, (words, value) in others.items() if rule != values.metric.empty]
+    told = [
+        f"{number(value)} {words}"
+        for rule, (words, value) in others.items()
+        if rule != values.metric.empty and np.isfinite(value)
+    ]
     return f"; {name} would be {' and '.join(told)}"
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ltr.evaluation.intervals import CELLS, Interval, interval
+from ltr.evaluation.intervals import CELLS, Interval, check_seed, interval
 from ltr.gap.numbers import counted
 
 FLIPS = 9_999
@@ -164,12 +164,16 @@ def sign_flip(differences: ArrayLike, flips: int = FLIPS, seed: int = 0) -> PVal
         flips: random ones, beyond 16 lists.
         seed: of the random flips.
 
+    Raises:
+        ValueError: the seed is no whole number from 0 on.
+
     Example:
         >>> sign_flip([0.02, 0.06, -0.02, 0.13, 0.07, 0.0, 0.04, 0.08])
         PValue(p=0.046875, method='sign-flip test, two-sided, all 256 flips')
     """
     from scipy.stats import permutation_test
 
+    check_seed(seed)
     value = np.asarray(differences, dtype=np.float64)
     value = np.where(np.abs(value) <= SAME, 0.0, value)
     if len(value) < 2:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from numbers import Real
 
 import torch
 from torch import Tensor
@@ -160,9 +161,9 @@ def listed(given: Answer) -> Tensor:
     return rank_order(given.scores, given.mask, "stable")[0]
 
 
-def check_top(top: float | None) -> None:
+def check_top(top: object) -> None:
     """Raises ValueError when the declared top label is not a number above 0."""
-    if top is not None and not 0 < top < float("inf"):
+    if top is not None and (isinstance(top, bool) or not isinstance(top, Real) or not 0 < float(top) < float("inf")):
         raise ValueError(f"top: wanted a label above 0, got {top!r}")
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ltr.evaluation.aggregates import How, check_how, slices
+from ltr.evaluation.intervals import check_seed
 from ltr.evaluation.lists import RankedLists
 from ltr.evaluation.notes import notes_of
 from ltr.evaluation.output import write_rows
 from ltr.evaluation.queries import QueryRow, query_rows
 from ltr.evaluation.tables import MetricValues, Summary, per_query
+from ltr.gap.numbers import known, percent, span
 from ltr.metrics import RankingMetric, parse
 from ltr.metrics.judged import Judged
 from ltr.metrics.presets import PRESETS, Preset
@@ -40,14 +42,17 @@ class Evaluation:
     lists: RankedLists
     values: tuple[MetricValues, ...]
     asked: tuple[str, ...]  # the metrics' names before a preset
-    aggregate: How = "mean"
     by: tuple[str, ...] = ()  # attributes whose slices are printed
-    seed: int = 0  # of intervals that resample
+
+    @property
+    def aggregate(self) -> How:
+        """What the values of each metric come to."""
+        return self.values[0].aggregate
 
     @cached_property
     def summaries(self) -> tuple[Summary, ...]:
         """What each metric comes to, with its interval, floor and ceiling."""
-        return tuple(each.summary(self.aggregate, seed=self.seed) for each in self.values)
+        return tuple(each.summary() for each in self.values)
 
     def __getitem__(self, metric: str | RankingMetric) -> MetricValues:
         """One metric's column, by its name or by the one that it was asked for under.
@@ -93,10 +98,7 @@ class Evaluation:
             DataError: there is no such attribute, or it is not one value a query.
         """
         groups = slices(self.lists.attributes[attribute], by)
-        return {
-            value: tuple(each.summary(self.aggregate, among=rows, seed=self.seed) for each in self.values)
-            for value, rows in groups.items()
-        }
+        return {value: tuple(each.summary(among=rows) for each in self.values) for value, rows in groups.items()}
 
     @cached_property
     def findings(self) -> Findings:
@@ -119,29 +121,18 @@ class Evaluation:
         return list(notes_of(self, others))
 
     def __str__(self) -> str:
-        head = ["metric", self.aggregate, "95 % interval", "sd", "se", "n", "undefined", "tied", "floor", "ceiling"]
-        body = [
-            [
-                each.metric,
-                f"{each.value:.4f}",
-                f"{each.interval.low:.4f} to {each.interval.high:.4f}"
-                if each.interval.low <= each.interval.high
-                else "-",
-                *(f"{number:.4f}" if number == number else "-" for number in (each.sd, each.se)),
-                *map(str, (each.lists, each.undefined, each.tied)),
-                *(f"{number:.4f}" for number in (each.floor, each.ceiling)),
-            ]
-            for each in self.summaries
+        rows = [
+            {"metric": each.metric} | cells(each, self.findings.unjudged.get(values.metric.k)) | spread(each)
+            for each, values in zip(self.summaries, self.values, strict=True)
         ]
-        shares = [self.findings.unjudged.get(each.metric.k, 0.0) for each in self.values]
-        if any(shares):
-            head.append("unjudged")
-            body = [[*row, f"{share:.1%}"] for row, share in zip(body, shares, strict=True)]
-        blocks = [_aligned([head, *body])]
+        heads = [head for head in rows[0] if any(row[head] != "-" for row in rows)]
+        blocks = [_aligned([heads, *([row[head] for head in heads] for row in rows)])]
         for attribute in self.by:
-            sliced = self.slices(attribute)
-            rows = [(value, *(f"{each.value:.4f} ({each.lists})" for each in found)) for value, found in sliced.items()]
-            blocks.append(_aligned([(attribute, *(each.metric.name for each in self.values)), *rows]))
+            sliced = [
+                (value, *(f"{known(each.value)} ({each.lists})" for each in found))
+                for value, found in self.slices(attribute).items()
+            ]
+            blocks.append(_aligned([(attribute, *(each.metric.name for each in self.values)), *sliced]))
         conventions = [each.convention for each in self.summaries]
         return "\n\n".join([*blocks, *("\n".join(lines) for lines in (self.notes(), conventions) if lines)])
 
@@ -167,8 +158,8 @@ def evaluate_lists(
         seed: of intervals that resample.
 
     Raises:
-        ValueError: no metric, an unknown metric, preset, aggregate or attribute, a metric that the preset lacks or
-            that micro cannot pool, or as ``per_query`` says.
+        ValueError: no metric, an unknown metric, preset, aggregate, attribute or seed, a metric that the preset
+            lacks or that micro cannot pool, or as ``per_query`` says.
 
     Example:
         >>> lists = RankedLists.from_arrays([0, 1, 0, 1], [0.9, 0.1, 0.2, 0.6], ["a", "a", "b", "b"])
@@ -187,6 +178,7 @@ def evaluate_lists(
         else:
             metric = rules.parse(each) if isinstance(each, str) else rules.apply(each)
         wanted.setdefault(metric, str(each))
+    check_seed(seed)
     for metric in wanted:
         check_how(aggregate, metric.name, hasattr(metric, "fraction"))
     sliced = (by,) if isinstance(by, str) else tuple(by)
@@ -194,8 +186,30 @@ def evaluate_lists(
         lists.attributes[attribute]
     if rules is not None:
         lists = lists.held_in(rules.scores)
-    values = per_query(lists, list(wanted))
-    return Evaluation(lists, tuple(values), tuple(wanted.values()), aggregate, sliced, seed)
+    values = (replace(each, aggregate=aggregate, seed=seed) for each in per_query(lists, list(wanted)))
+    return Evaluation(lists, tuple(values), tuple(wanted.values()), sliced)
+
+
+def cells(summary: Summary, unjudged: float | None) -> dict[str, str]:
+    """The columns of a table that say what a metric comes to, "-" where there is no such number.
+
+    Args:
+        summary: of some lists.
+        unjudged: share of their documents that nobody judged; None where all are judged.
+    """
+    return {
+        summary.aggregate: known(summary.value),
+        "95 % interval": span(*summary.interval[:2]),
+        "n": str(summary.lists),
+        "floor": known(summary.floor),
+        "ceiling": known(summary.ceiling),
+        "unjudged": "-" if unjudged is None else percent(unjudged),
+    }
+
+
+def spread(summary: Summary) -> dict[str, str]:
+    """And those that say how far the values lie apart."""
+    return {"sd": known(summary.sd), "se": known(summary.se)}
 
 
 def preset_named(preset: str | Preset | None) -> Preset | None:

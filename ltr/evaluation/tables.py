@@ -61,6 +61,8 @@ class MetricValues:
     value: Doubles  # [Q] by the rule `empty` where undefined; 0 for a query that the run lacks
     defined: Flags  # [Q]
     counted: Flags  # [Q] is the list part of the mean?
+    aggregate: How = "mean"  # what the values come to, unless ``summary`` is told otherwise
+    seed: int = 0  # of intervals that resample
 
     @property
     def query_ids(self) -> tuple[str, ...]:
@@ -112,27 +114,27 @@ class MetricValues:
         weight = self.weight * self.counted
         return _mean(self.floor, weight), _mean(self.ceiling, weight)
 
-    def summary(self, how: How = "mean", *, among: Integers | None = None, seed: int = 0) -> Summary:
+    def summary(self, how: How | None = None, *, among: Integers | None = None) -> Summary:
         """What the values come to.
 
         Args:
-            how: the aggregate, as ``ltr.evaluation.aggregate`` knows them.
+            how: the aggregate, as ``ltr.evaluation.aggregate`` knows them; that of the table when None.
             among: places of the lists that are meant; all when None.
-            seed: of an interval that resamples.
 
         Raises:
             ValueError: "micro" of a metric that is no ratio of sums over documents.
         """
+        how = how or self.aggregate
         rows = np.arange(len(self.value)) if among is None else among
         weight = (self.weight * self.counted)[rows]
         over, under = (None, None) if how != "micro" or self.fraction is None else self.fraction
         shares = () if over is None or under is None else (over[rows], under[rows])
-        found = aggregate(how, self.value[rows], weight, *shares, metric=self.metric.name, seed=seed)
+        found = aggregate(how, self.value[rows], weight, *shares, metric=self.metric.name, seed=self.seed)
 
         def bound(values: Doubles) -> float:
             if how in ("mean", "micro"):
                 return _mean(values[rows], weight * shares[1] if shares else weight)
-            return aggregate(how, values[rows], weight, metric=self.metric.name, seed=seed).value
+            return aggregate(how, values[rows], weight, metric=self.metric.name).value
 
         return Summary(
             metric=self.metric.name,
@@ -291,7 +293,9 @@ def _measured(
                 try:
                     one_pass(metrics, with_pool(given.rows(row), given.pool("judged").rows(row)))
                 except ValueError as error:
-                    raise DataError(f"{lists.source}, query {lists.query_ids[query]}: {error}") from None
+                    raise DataError(
+                        f"{lists.judgements or lists.source}, query {lists.query_ids[query]}: {error}"
+                    ) from None
             raise
         for (value, defined), each in zip(found, batch, strict=True):
             value[queries], defined[queries] = each.value.numpy(), each.defined.numpy()

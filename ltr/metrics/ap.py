@@ -24,8 +24,9 @@ class AP(BinaryMetric):
     Args:
         k: the cutoff, the full list when None.
         threshold: the lowest label that is relevant.
-        divisor: "R", all relevant documents of the list; "min", min(R, k); or "hits", those among the first k, by
-            which a list that finds one of forty on top scores 1.
+        divisor: "R", all relevant documents of the list; "min", min(R, k), where k is the number of ranked documents
+            without a cutoff; or "hits", those among the first k, by which a list that finds one of forty on top
+            scores 1.
 
     Example:
         >>> round(AP()([5, 4, 3, 2, 1], [3, 1, 2, 0, 3]).item(), 2)
@@ -64,8 +65,8 @@ class AP(BinaryMetric):
         return change * both_real(ranking, rows)
 
     def _divisor(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        total = self.total(ranking, relevance)[:, 0]
-        return total.clamp(max=self.k) if self.divisor == "min" and self.k is not None else total
+        """[B] R, or min(R, k)."""
+        return (self.capped if self.divisor == "min" else self.total)(ranking, relevance)[:, 0]
 
 
 def precisions(ranking: Ranking, relevant: Tensor, k: int | None) -> Tensor:

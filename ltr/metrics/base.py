@@ -176,14 +176,26 @@ class RankingMetric(ABC):
         """Value and definedness of each list, of what ``ltr.metrics.answer`` read."""
         return measure([self], given)[0]
 
-    def mean(self, scores: Any, relevance: Any, mask: Any = None, weight: Tensor | None = None) -> Tensor:
+    def mean(
+        self,
+        scores: Any,
+        relevance: Any,
+        mask: Any = None,
+        weight: Tensor | None = None,
+        *,
+        retrieved: Any = None,
+        judged: Any = None,
+    ) -> Tensor:
         """The mean over lists by the rule ``empty``, each list weighted by weight [B] (1 when None); NaN over none.
+
+        The other arguments are those of a call.
 
         Raises:
             ValueError: as a call; a list has no answer where ``empty`` is "error"; weights of another shape, negative,
                 not finite, or all 0.
         """
-        values, counted = self.settle(*self.measured(answer(scores, relevance, mask, finite_scores=True)))
+        given = answer(scores, relevance, mask, retrieved=retrieved, judged=judged, finite_scores=True)
+        values, counted = self.settle(*self.measured(given))
         if weight is not None and weight.shape != values.shape:
             raise ValueError(f"weight must hold one number for each of {len(values)} lists, got {list(weight.shape)}")
         if weight is not None and may_look(check_weight(weight)) and len(weight) and not weight.any():
@@ -306,6 +318,12 @@ class BinaryMetric(RankingMetric):
         """[B, 1] R, the relevant documents of the pool, at least 1."""
         count = ranking.pool(relevance).count(lowest(self.threshold))
         return count.clamp(min=1).to(ranking.position.dtype)
+
+    def capped(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        """[B, 1] min(R, k), the most that k places can hold; without a cutoff k is the number of ranked documents."""
+        total = self.total(ranking, relevance)
+        places = ranking.size.clamp(min=1).to(total.dtype)
+        return torch.minimum(total, places) if self.k is None else total.clamp(max=self.k)
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def answer(
     Raises:
         ValueError: shapes differ, a label is NaN or negative, or a score is NaN where that is refused.
     """
-    scores, relevance = as_tensor(scores), as_tensor(relevance)
+    scores, relevance = as_tensor(scores, "scores"), as_tensor(relevance, "relevance")
     if retrieved is not None:  # what was not retrieved has no score
         retrieved = _flags(retrieved, "retrieved", scores)
         scores = torch.where(retrieved, scores, 0)
@@ -151,7 +151,7 @@ def _value(metric: RankingMetric, ranking: Ranking, relevance: Tensor) -> Measur
 
 
 def _flags(values: Any, name: str, scores: Tensor) -> Tensor:
-    flags = torch.as_tensor(values, device=scores.device)
+    flags = as_tensor(values, name).to(scores.device)
     if flags.shape != scores.shape:
         raise ValueError(f"{name} must have the shape of scores, {list(scores.shape)}; got {list(flags.shape)}")
     return flags.bool()

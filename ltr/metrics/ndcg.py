@@ -57,8 +57,17 @@ class NDCG(SumMetric):
     def place(self) -> Curve:
         return self.discount
 
+    def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        gain, ideal = self._parts(ranking, relevance)
+        return (gain * ranking.mean(self.place, self.k)).sum(-1) / ideal[:, 0]  # divided last: the best order has 1.0
+
     def worth(self, ranking: Ranking, relevance: Tensor) -> Tensor:
-        """[B, L] gains over the ideal DCG, both as parts of the list's largest gain, which cannot overflow."""
+        gain, ideal = self._parts(ranking, relevance)
+        return gain / ideal
+
+    def _parts(self, ranking: Ranking, relevance: Tensor) -> tuple[Tensor, Tensor]:
+        """[B, L] gains and [B, 1] the ideal DCG (1 where it is 0), as parts of the list's largest gain, which cannot
+        overflow."""
         pool = ranking.pool(relevance.to(ranking.position.dtype))
         labels, places = pool.ideal(self.k)
         best = RankOrder(places).mean(self.discount).to(labels.dtype)
@@ -67,4 +76,4 @@ class NDCG(SumMetric):
         gain = self.gain.relative(relevance.to(ranking.position.dtype) * known, pool.top) * known
         if self.short == "zero" and self.k is not None:
             gain = gain * (ranking.size >= self.k)
-        return gain / torch.where(ideal > 0, ideal, 1)
+        return gain, torch.where(ideal > 0, ideal, 1)

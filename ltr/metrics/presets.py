@@ -87,9 +87,9 @@ PRESETS: dict[str, Preset] = {
     for preset in (
         Preset(
             "trec_eval",
-            "trec_eval 10.0 and 9.0.8 and pytrec_eval-terrier 0.5.11, scores in float32; err and judged are those of "
-            "ir_measures 0.4.3; not followed: labels cut to whole numbers, rbp of labels above 1",
-            {"ndcg": _LINEAR, **_BINARY, "f1": {}, "err": {}, "rbp": {"p": 0.9}, "bpref": {}, "judged": {}},
+            "trec_eval 10.0 and 9.0.8 and pytrec_eval-terrier 0.5.11, scores in float32; "
+            "not followed: labels cut to whole numbers, rbp of labels above 1",
+            {"ndcg": _LINEAR, **_BINARY, "f1": {}, "rbp": {"p": 0.9}, "bpref": {}},
             {"ties": "docid", "empty": "zero"},
             unjudged_label="negative",
             scores="float32",
@@ -155,8 +155,10 @@ PRESETS: dict[str, Preset] = {
         ),
         Preset(
             "ranx",
-            "ranx 0.3.21 on Qrels and Run; not followed: labels cut to whole numbers, rbp of labels above 1",
-            {"ndcg": _LINEAR, "dcg": _LINEAR, **_BINARY, "f1": {}, "rbp": {}, "bpref": {}},
+            "ranx 0.3.21 on Qrels and Run; not followed: its unstable order of equal scores in lists of more than 15, "
+            "labels cut to whole numbers, rbp of labels above 1, bpref, which a query with nothing relevant spoils for "
+            "others",
+            {"ndcg": _LINEAR, "dcg": _LINEAR, **_BINARY, "f1": {}, "rbp": {}},
             {"ties": "stable", "empty": "zero"},
             "strict",
         ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-import torch
 from torch import Tensor
 
 from ltr.metrics.base import CountMetric
@@ -47,8 +46,4 @@ class Recall(CountMetric):
 
     def _divisor(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         """[B, 1] R, or min(R, k)."""
-        total = self.total(ranking, relevance)
-        if self.divisor == "R":
-            return total
-        places = ranking.size.clamp(min=1).to(total.dtype)
-        return torch.minimum(total, places) if self.k is None else total.clamp(max=self.k)
+        return (self.capped if self.divisor == "min" else self.total)(ranking, relevance)

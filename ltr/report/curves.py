@@ -12,7 +12,8 @@ from typing import NamedTuple
 from ltr.evaluation import Evaluation, Setting, curve
 from ltr.evaluation.curves import WHOLE, Over, has_option
 from ltr.evaluation.notes import all_of
-from ltr.report.layout import Block, known, span
+from ltr.gap.numbers import known, span
+from ltr.report.layout import Block
 
 BAR = 24  # characters of the longest bar
 ROWS = 20  # settings up to which each has a row and a dot

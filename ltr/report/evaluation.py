@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ltr.data import DataError
-from ltr.evaluation import Evaluation, MetricValues, RankedLists, Summary
+from ltr.evaluation import Bounds, Evaluation, MetricValues, RankedLists
 from ltr.evaluation.aggregates import slices
+from ltr.evaluation.notes import all_of
+from ltr.evaluation.results import cells, spread
 from ltr.evaluation.tables import per_query
-from ltr.gap.numbers import counted
+from ltr.gap.numbers import counted, span
 from ltr.metrics.judged import Judged
 from ltr.report.curves import Curves, curve_blocks
-from ltr.report.layout import Block, Page, known, percent, span
+from ltr.report.layout import Block, Page
 from ltr.report.losses import kinds, losses, shown_lines, what_is_lost
 from ltr.report.standing import standing
 from ltr.report.unjudged import Budget
@@ -53,7 +55,9 @@ def print_evaluations(
     rivals, sentences = standing(systems, Budget())
     for line in about:
         print(line)
-    page.table(score_blocks(systems))
+    scores, unknown = score_blocks(systems)
+    page.table(scores)
+    page.lines(unknown)
     page.table(sliced)
     page.lines(left)
     page.table(rivals)
@@ -69,7 +73,8 @@ def print_evaluations(
     for table, said in curve_blocks(curves) if curves else ():
         page.table(table, text=("",))
         page.lines(said)
-    page.terms(dict(_legend(systems, page.heads)) | kinds(lost, page.heads))
+    some = any(row["worst to best"].startswith("about") for block in scores for _, row in block.rows)
+    page.terms(dict(_legend(systems, page.heads, some)) | kinds(lost, page.heads))
     page.lines([note] if note else [], apart=True)
     page.lines(list(dict.fromkeys(each.convention for each in first.summaries)), apart=not note, whole=True)
 
@@ -77,24 +82,46 @@ def print_evaluations(
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 
-def score_blocks(systems: Mapping[str, Evaluation]) -> list[Block]:
-    """What each metric comes to: a block a metric with a row a system, or one block where there is one system."""
-    budget, names = Budget(), [each.metric for each in next(iter(systems.values())).summaries]
+def score_blocks(systems: Mapping[str, Evaluation]) -> tuple[list[Block], list[str]]:
+    """What each metric comes to, and whose worst and best case was too much work.
+
+    It is a block a metric with a row a system, or one block where there is one system.
+    """
+    names = [each.metric for each in next(iter(systems.values())).summaries]
+    found = Budget().ranges(
+        {
+            (name, metric): values
+            for name, table in systems.items()
+            for metric, values in zip(names, table.values, strict=True)
+            if table.lists.judged is not None and table.aggregate == "mean" and values.metric.base != "judged"
+        }
+    )
     blocks = []
     for place, metric in enumerate(names):
         rows = []
         for name, table in systems.items():
             summary, values = table.summaries[place], table.values[place]
-            share = table.findings.unjudged.get(values.metric.k)
-            asked = share is not None and table.aggregate == "mean" and values.metric.base != "judged"
-            found = budget.range(values.lists, values.metric) if asked else None
-            worst = {
-                "worst to best": "-" if found is None else ("" if found.proven.all() else "about ") + span(*found.mean)
-            }
-            spread = {"sd": known(summary.sd), "se": known(summary.se)}
-            rows.append((name if len(systems) > 1 else metric, _cells(summary, share) | worst | spread))
+            given = cells(summary, table.findings.unjudged.get(values.metric.k))
+            worst = {"worst to best": _worst(found.get((name, metric)))}
+            rows.append((name if len(systems) > 1 else metric, given | worst | spread(summary)))
         blocks.append(Block(metric, rows))
-    return blocks if len(systems) > 1 else [Block("metric", [row for block in blocks for row in block.rows])]
+    blocks = blocks if len(systems) > 1 else [Block("metric", [row for block in blocks for row in block.rows])]
+    return blocks, _too_much([key for key, each in found.items() if each is None], systems, names)
+
+
+def _worst(found: Bounds | None) -> str:
+    return "-" if found is None else ("" if found.proven.all() else "about ") + span(*found.mean)
+
+
+def _too_much(lacking: Sequence[tuple[str, str]], systems: Collection[str], metrics: Sequence[str]) -> list[str]:
+    """Why a worst and best case is not there."""
+    told = []
+    for metric in metrics:
+        without = [name for name in systems if (name, metric) in lacking]
+        if without:
+            told.append(metric if len(without) == len(systems) else f"{metric} ({', '.join(without)})")
+    why = "there are too many unjudged documents"
+    return [f"worst to best was not worked out for {all_of(told)}: {why}."] if told else []
 
 
 def slice_blocks(systems: Mapping[str, Evaluation], by: str) -> tuple[list[Block], list[str]]:
@@ -124,14 +151,14 @@ def slice_blocks(systems: Mapping[str, Evaluation], by: str) -> tuple[list[Block
             rows: list[Row] = []
             for name, lists in groups[value].items():
                 table = systems[name]
-                summary = table.values[place].summary(table.aggregate, among=lists, seed=table.seed)
+                summary = table.values[place].summary(among=lists)
                 share = _unjudged(judged[name].get(metric.k), table.lists, lists)
-                rows.append((name if len(systems) > 1 else value, _cells(summary, share)))
+                rows.append((name if len(systems) > 1 else value, cells(summary, share)))
             if len(systems) > 1:
                 blocks.append(Block(f"{metric.name}, {attribute} {value}", rows))
             alone += rows
         if len(systems) == 1:
-            blocks.append(Block(f"{metric.name}, by {by}", alone))
+            blocks.append(Block(f"{metric.name}, {by}", alone))
     left = len(groups) - len(kept)
     said = f"{counted(left, 'more value')} of {attribute}, of fewer queries, {'is' if left == 1 else 'are'} not shown."
     return blocks, [said] if left else []
@@ -151,17 +178,6 @@ def _unjudged(judged: MetricValues | None, all_lists: RankedLists, among: Intege
     if judged is None or not weight.any():
         return None
     return float(np.average(1 - judged.value[among], weights=weight))
-
-
-def _cells(summary: Summary, unjudged: float | None) -> dict[str, str]:
-    return {
-        summary.aggregate: known(summary.value),
-        "95 % interval": span(*summary.interval[:2]),
-        "n": str(summary.lists),
-        "floor": known(summary.floor),
-        "ceiling": known(summary.ceiling),
-        "unjudged": "-" if unjudged is None else percent(unjudged),
-    }
 
 
 def _by_id(message: str, query_ids: Sequence[str]) -> str:
@@ -186,8 +202,8 @@ def findings(systems: Mapping[str, Evaluation]) -> dict[str, list[str]]:
     return {title: lines for title, lines in {"all systems": shared, **rest}.items() if lines}
 
 
-def _legend(systems: Mapping[str, Evaluation], heads: Collection[str]) -> Iterator[tuple[str, str]]:
-    """What the columns are that stand on the page."""
+def _legend(systems: Mapping[str, Evaluation], heads: Collection[str], about: bool) -> Iterator[tuple[str, str]]:
+    """What the columns are that stand on the page; says a cell "about"?"""
     tables = systems.values()
     methods = dict.fromkeys(each.interval.method for table in tables for each in table.summaries)
     for head, text in (
@@ -199,7 +215,7 @@ def _legend(systems: Mapping[str, Evaluation], heads: Collection[str]) -> Iterat
         (
             "worst to best",
             "where the mean could lie if each document that nobody judged, below the cutoff too, had any label from 0 "
-            "to the top one; about: more labels than were tried",
+            f"to the top one{'; about: the best that was found, not all labels were tried' if about else ''}",
         ),
         ("sd", "standard deviation over lists"),
         ("se", "standard error of the mean"),

@@ -9,11 +9,11 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ltr.gap.numbers import counted, number
+from ltr.gap.numbers import counted
 
 FOLDED = 100  # columns of sentences where there is no screen
 LABEL = 30  # a longer label has a line of its own
-LEAST = 20  # columns into which text is folded
+LEAST = 30  # columns into which text is folded beside others
 NOTHING = ("", "-")
 FEW = 50  # lists below which intervals of a mean cover less than they say
 
@@ -80,7 +80,8 @@ def laid_out(blocks: Sequence[Block], width: int | None = None, *, text: Sequenc
     if width is not None:
         last = list(wide)[-1:]
         if last and last[0] in text:
-            wide[last[0]] = min(wide[last[0]], max(LEAST, width - first - _room(wide) + wide[last[0]]))
+            room = width - first - _room(wide) + wide[last[0]]
+            wide[last[0]] = min(wide[last[0]], room if room >= LEAST else max(LEAST, width - first - 2))
         first = _most(labels, min(LABEL, width - 2 - max(wide.values(), default=0)))
         parts = _parts(wide, width - first)
 
@@ -208,26 +209,6 @@ def _folded(sentence: str, width: int | None, hang: bool = True) -> list[str]:
     )
 
 
-def known(value: float | None, *, sign: bool = False) -> str:
-    """A number of a table, "-" where there is none.
-
-    Example:
-        >>> known(0.5), known(float("nan")), known(None), known(0.5, sign=True)
-        ('0.5000', '-', '-', '+0.5000')
-    """
-    return number(None if value is None or value != value else value, sign=sign)
-
-
-def span(low: float, high: float, *, sign: bool = False) -> str:
-    """An interval, "-" where there is none.
-
-    Example:
-        >>> span(0.25, 0.5), span(-0.1, 0.2, sign=True), span(float("nan"), 1)
-        ('0.2500 to 0.5000', '-0.1000 to +0.2000', '-')
-    """
-    return f"{number(low, sign=sign)} to {number(high, sign=sign)}" if low <= high else "-"
-
-
 def too_few(lists: int) -> str:
     """Why no winner is named, "" where there are lists enough.
 
@@ -242,15 +223,3 @@ def too_few(lists: int) -> str:
         f"{counted(lists, 'list')} {are} too few to name a winner: below {FEW}, such intervals cover less than they "
         "say, and another draw of queries could turn any of these orders around."
     )
-
-
-def percent(share: float) -> str:
-    """A share with one decimal; what is not nothing is not 0, and what is not all is not 100.
-
-    Example:
-        >>> percent(0.0791), percent(0.00001), percent(0.99999), percent(1)
-        ('7.9 %', '< 0.1 %', '> 99.9 %', '100.0 %')
-    """
-    if 0 < share < 0.0005:
-        return "< 0.1 %"
-    return "> 99.9 %" if 0.9995 <= share < 1 else f"{100 * share:.1f} %"

@@ -25,7 +25,7 @@ class Lost(NamedTuple):
     """What the mean of the first NDCG of a table lacks to 1."""
 
     metric: NDCG
-    name: str
+    name: str  # of the mean
     classes: list[ClassOfLists]
 
     @property
@@ -51,8 +51,8 @@ def losses(systems: Mapping[str, Evaluation]) -> dict[str, Lost]:
         for queries, given in answers(values.lists):
             for whole, part in zip(parts, regret_of(metric, given), strict=True):
                 whole[torch.from_numpy(queries)] = part
-        name_of = brief([each.metric for each in table.values])
-        lost = Lost(metric, name_of[metric], regret_classes(Regret(*parts), values.weight))
+        title = metric.name if table.aggregate == "mean" else f"mean {metric.name}"
+        lost = Lost(metric, title, regret_classes(Regret(*parts), values.weight))
         if np.isfinite(lost.selection) and lost.selection + lost.order > 5e-5:
             found[name] = lost
     return found

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from ltr.data import DataError
 from ltr.evaluation import RankedLists, evaluate_lists
 from ltr.evaluation.aggregates import How
+from ltr.gap.numbers import known
 from ltr.metrics import RankingMetric, parse
 from ltr.metrics.presets import PRESETS
-from ltr.report.layout import Block, Page, known
+from ltr.report.layout import Block, Page
 
 OURS = "ltr"
 WHAT = "what it is here"

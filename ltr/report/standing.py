@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ltr.evaluation import Evaluation, Interval, MetricValues, Turn, could_turn, interval, paired_t
-from ltr.evaluation.notes import all_of, brief, tie_range
+from ltr.evaluation.notes import all_of, tie_range
 from ltr.evaluation.paired import ALPHA, SAME
-from ltr.gap.numbers import counted, number
-from ltr.report.layout import Block, span, too_few
+from ltr.gap.numbers import counted, number, span
+from ltr.report.layout import Block, too_few
 from ltr.report.unjudged import Budget
 
 RIVALS = 5  # systems that the best one is held against
@@ -44,8 +44,7 @@ def standing(systems: Mapping[str, Evaluation], budget: Budget) -> tuple[list[Bl
         return [], []
     table = next(iter(systems.values()))
     metric = table.values[0].metric
-    title = brief([each.metric for each in table.values])[metric]
-    title = title if table.aggregate == "mean" else f"mean {title}"
+    title = metric.name if table.aggregate == "mean" else f"mean {metric.name}"
     sign = -1.0 if metric.larger_is_better else 1.0
     best, *others = sorted(values, key=lambda name: sign * (_mean(values[name]) or 0.0))
     rivals = [

@@ -23,7 +23,8 @@ RULES = {  # what the words of a convention mean, but for the gain and the disco
     "ideal=retrieved": "the best order is that of the returned documents alone",
     "divisor=R": "what is found is divided by R, the number of relevant documents",
     "divisor=k": "what is found is divided by k, the number behind @; without one by the length of the list",
-    "divisor=min(R,k)": "what is found is divided by R, the number of relevant documents, or by k where that is less",
+    "divisor=min(R,k)": "what is found is divided by R, the number of relevant documents, or by k where that is less; "
+    "without a cutoff, k is the length of the list",
     "divisor=min(k,n)": "what is found is divided by k, or by the length of the list where that is less",
     "divisor=hits": "what is found is divided by the number of relevant documents in the first k",
     "unjudged=zero": "a document that nobody graded counts as one of grade 0",
@@ -171,13 +172,8 @@ def _sums(found: Explanation, page: Page) -> None:
     if found.dcg > 0 and len(counting) > 1:
         page.lines([f"Position {best.position} alone holds {_percent(best.worth / found.dcg)} of it."])
     page.title("IDCG, ideal DCG: the points that the best order would collect")
-    page.lines(
-        [
-            f"The same sum, with the highest grades first.{_missed(found)}",
-            f"IDCG = {_sum([row.worth for row in found.ideal], found.idcg)}",
-        ],
-        hang=False,
-    )
+    page.lines([f"The same sum, with the highest grades first.{_missed(found)}"], hang=False)
+    page.lines([f"IDCG = {_sum([row.worth for row in found.ideal], found.idcg)}"])
     page.title("NDCG, normalised DCG: how near the one comes to the other")
     if found.value is None:
         none = "No document is worth anything, so no order is better than another, and there is no answer."

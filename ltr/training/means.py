@@ -22,9 +22,10 @@ class MetricMean(Accumulator):
 
     sum_q w_q value_q / sum_q w_q over the lists that count by the metric's rule ``empty``. The state is sums alone,
     of one size however many lists come. It may be cloned, pickled, moved, put into a MetricCollection and given to
-    ``self.log``. A query that comes twice counts twice unless ``per_query``, and a DistributedSampler repeats some to
-    fill up: take ``per_query=True`` or a sampler that does not pad. Padded lists never make an accelerator wait (unless
-    ``empty`` is "error"); flat rows do, for lengths.
+    ``self.log``. All rows of a query belong in one update: torchmetrics' retrieval metrics join those of several, here
+    each update's are a list of their own. A query that comes twice counts twice unless ``per_query``, and a
+    DistributedSampler repeats some to fill up: take ``per_query=True`` or a sampler that does not pad. Padded lists
+    never make an accelerator wait (unless ``empty`` is "error"); flat rows do, for lengths.
 
     Args:
         metric: a metric or its name, or several, which share one sort.
@@ -105,8 +106,8 @@ class MetricMean(Accumulator):
         Raises:
             ValueError: shapes differ, a label is NaN or negative, the mask is not bool, or ``per_query`` lacks indexes.
         """
-        scores = as_tensor(scores)
-        marks = {"relevance": as_tensor(relevance), "mask": mask, "retrieved": retrieved, "judged": judged}
+        scores = as_tensor(scores, "scores")
+        marks = {"relevance": as_tensor(relevance, "relevance"), "mask": mask, "retrieved": retrieved, "judged": judged}
         given = {name: _like(scores, values, name) for name, values in marks.items() if values is not None}
         if "mask" in given and given["mask"].dtype != torch.bool:
             raise ValueError(f"mask must be bool, got {given['mask'].dtype}; the query of each row goes by indexes=")
@@ -120,7 +121,7 @@ class MetricMean(Accumulator):
                 given["weight"] = _like(scores, weight, "weight")
             lists: Iterable[Lists] = _padded(query.flatten(), {"scores": scores, **given})
         else:
-            weight = None if weight is None else as_tensor(weight).to(scores.device)
+            weight = None if weight is None else as_tensor(weight, "weight").to(scores.device)
             count = scores.shape[0] if scores.dim() == 2 else 1
             for name, values in {"weight": weight, "indexes": query}.items():
                 if values is not None and values.shape != (count,):

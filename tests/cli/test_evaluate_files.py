@@ -38,7 +38,7 @@ floor          what a random order of the same documents is worth
 ceiling        what the best list of as many documents is worth
 unjudged       share of the documents up to the cutoff that nobody judged
 worst to best  where the mean could lie if each document that nobody judged, below the cutoff too,
-               had any label from 0 to the top one; about: more labels than were tried
+               had any label from 0 to the top one
 sd             standard deviation over lists
 se             standard error of the mean
 
@@ -85,7 +85,7 @@ floor               what a random order of the same documents is worth
 ceiling             what the best list of as many documents is worth
 unjudged            share of the documents up to the cutoff that nobody judged
 worst to best       where the mean could lie if each document that nobody judged, below the cutoff
-                    too, had any label from 0 to the top one; about: more labels than were tried
+                    too, had any label from 0 to the top one
 sd                  standard deviation over lists
 se                  standard error of the mean
 if all were judged  the differences that such labels leave room for
@@ -228,7 +228,7 @@ def test_aggregates(ltr: Ltr, files: Path, aggregate: str, value: float) -> None
 def test_slices_by_an_attribute_and_by_time(ltr: Ltr, files: Path) -> None:
     words = ["evaluate", "qrels.txt", "bm25.run", "metrics=[mrr]", "attributes=about.csv"]
     assert [line.split()[:2] for line in ltr(*words, "by=type")[1].split("\n\n")[2].splitlines()] == [
-        ["mrr,", "by"], ["navigation", "0.7500"], ["topic", "0.2500"],
+        ["mrr,", "type"], ["navigation", "0.7500"], ["topic", "0.2500"],
     ]  # fmt: skip
     dates = ltr(*words, "by=date:month")[1].split("\n\n")[2].splitlines()
     assert [line.split()[0] for line in dates] == ["mrr,", "2024-03", "2024-11", "2025-01", "2025-02", "(missing)"]

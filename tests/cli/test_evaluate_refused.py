@@ -1,5 +1,6 @@
 """What ltr evaluate refuses of files, each with its whole message: before anything is read, or once it shows."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,13 @@ def test_inputs_that_are_no_evaluation(ltr: Ltr, files: Path, inputs: list[str],
             2,
             "by: no attribute 'type' of the queries; there are none: attributes=FILE names a table of the queries",
         ),
+        *(
+            ([f"metrics=[{name}]"], 1, f"qrels.txt, query q1: {what}")
+            for name, what in (
+                ("err-max2@10", "err-max2@10: the top grade is declared to be 2, and a document has grade 3"),
+                ("ndcg-table0_1_2@10", "gain table: wanted whole labels 0 to 2, got 3"),
+            )
+        ),
         (["by=tipe", "attributes=about.csv"], 2, "by: no attribute 'tipe' of the queries; did you mean type?"),
         (
             ["by=market", "attributes=about.csv"],
@@ -182,9 +190,11 @@ def test_what_belongs_to_files_is_no_word_of_a_trained_run(ltr: Ltr, at_work: Pa
 
 
 @pytest.mark.parametrize("inputs", [PAIR, ("both.csv",)])
-@pytest.mark.parametrize("word", ["data=synthetic", "split=test", "split=train", "checkpoint=best", "root=runs"])
+@pytest.mark.parametrize(
+    "word", ["data=synthetic", "data.test=gone", "data.x=1", "split=test", "checkpoint=best", "root=runs"]
+)
 def test_what_belongs_to_a_trained_run_is_no_word_of_files(
     ltr: Ltr, files: Path, inputs: tuple[str, ...], word: str
 ) -> None:
-    message = f"{word.partition('=')[0]}: belongs to a trained run, and the inputs are files"
+    message = f"{re.split('[.=]', word)[0]}: belongs to a trained run, and the inputs are files"
     assert refused(ltr, *inputs, word) == message

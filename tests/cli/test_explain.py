@@ -189,6 +189,10 @@ INPUTS = (
         ([], f"{INPUTS}; came nothing"),
         (["3", "x", "1"], "inputs: wanted grades from 0 to 1e30, got x at position 2"),
         (["nan", "1"], "inputs: wanted grades from 0 to 1e30, got nan at position 1"),
+        *(
+            (words, f"inputs: grades stand apart by blanks (ltr explain 3 1 2), got {' '.join(words)}")
+            for words in (["3,1,2"], ["3,", "1,", "2"], ["[3;1;2]"], ["3 1 2"], ["[3,", "1,", "2]"])
+        ),
         (["a", "b", "c"], f"{INPUTS}; came a b c"),
         (["3", "-1", "2"], "inputs: wanted grades from 0 to 1e30, got -1 at position 2"),
         (["3", "1e99"], "inputs: wanted grades from 0 to 1e30, got 1e99 at position 2"),
@@ -233,14 +237,14 @@ def test_what_is_refused(ltr: Ltr, files: Path, words: list[str], message: str) 
         (["gone.csv"], "{here}/gone.csv: no such file or folder"),
         (["empty.csv"], "{here}/empty.csv: no rows: wanted column names and rows below, came an empty file"),
         (["nope"], "no run 'nope': there are no runs below {here}/runs"),
-        (["table.csv", "query=8", "metrics=[ndcg-table0@3]"], None),
+        (["table.csv", "query=7", "metrics=[ndcg-table0_1@3]"], None),
     ],
 )
 def test_data_that_cannot_be_explained(ltr: Ltr, files: Path, words: list[str], message: str | None) -> None:
     (files / "empty.csv").touch()
     status, out, err = ltr("explain", *words)
-    if message is None:  # a gain table that knows no grade 1
-        assert (status, err) == (2, "ltr: gain table: wanted whole labels 0 to 0, got 1\n")
+    if message is None:  # a gain table that knows no grade 2
+        assert (status, err) == (2, "ltr: gain table: wanted whole labels 0 to 1, got 2\n")
     else:
         assert (status, out, err) == (1, "", f"ltr: {message.format(here=files)}\n")
 

@@ -68,6 +68,13 @@ def test_every_preset_with_its_program_and_its_metrics(ltr: Ltr, what: str) -> N
     assert entries(out) == {name: f"{preset.about} has {', '.join(preset.metrics)}" for name, preset in PRESETS.items()}
 
 
+@pytest.mark.parametrize("name", PRESETS)
+def test_one_preset(ltr: Ltr, name: str) -> None:
+    status, out, _ = ltr("list", name)
+    assert status == 0
+    assert entries(out) == {name: f"{PRESETS[name].about} has {', '.join(PRESETS[name].metrics)}"}
+
+
 @pytest.mark.parametrize(
     ("what", "line"),
     [
@@ -90,6 +97,8 @@ def test_options_of_a_group(ltr: Ltr, what: str, line: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["metrics", "ndcg"], "ndcg: one word too many; usage: ltr list WHAT"),
+        (["trec_evl"], "trec_evl: nothing of this name can be listed; did you mean trec_eval?"),
         (["lossy"], "lossy: nothing of this name can be listed; did you mean loss?"),
         (["loss", "x=1"], "ltr list takes one word, such as ltr list losses; got x=1"),
     ],

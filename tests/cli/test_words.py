@@ -1,5 +1,6 @@
 """What is typed arrives as it was typed."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -44,7 +45,9 @@ def test_a_file_named_like_the_key_of_an_input_is_an_input(here: Path) -> None:
 
 
 def test_words_are_refused_beside_the_key_that_takes_them() -> None:
-    with pytest.raises(ConfigError, match=r"^c: ltr evaluate wants key=value here; its inputs are inputs\.\.\.$"):
+    with pytest.raises(
+        ConfigError, match=r"^c: one word too many; usage: ltr evaluate INPUTS\.\.\. \[key=value \.\.\.\]$"
+    ):
         read(["inputs=[a,b]", "c"], "evaluate", ("inputs...",))
 
 
@@ -88,7 +91,7 @@ def test_options(here: Path) -> None:
     ("arguments", "message"),
     [
         (["--mutlirun"], "--mutlirun: no such option; did you mean --multirun?"),
-        (["lambdarank"], "lambdarank: ltr train wants key=value here; it has no input without a key"),
+        (["lambdarank"], "lambdarank: one word too many; usage: ltr train [key=value ...]"),
     ],
 )
 def test_what_cannot_be_read_is_refused(arguments: list[str], message: str) -> None:
@@ -98,7 +101,8 @@ def test_what_cannot_be_read_is_refused(arguments: list[str], message: str) -> N
 
 
 def test_a_third_input_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"^c: ltr compare wants key=value here; its inputs are first and second$"):
+    usage = re.escape("usage: ltr compare FIRST SECOND [key=value ...]")
+    with pytest.raises(ConfigError, match=f"^c: one word too many; {usage}$"):
         read(["a", "b", "c"], "compare", ("first", "second"))
 
 

@@ -67,9 +67,9 @@ def test_preset_and_aggregate_arrive() -> None:
 
 def test_a_preset_says_which_labels_mark_what_nobody_judged() -> None:
     """trec_eval takes any label below 0 for none, and ranks the document; others give a number of their own."""
-    arrays = {"y_true": [-2, 1, -1], "y_score": [3.0, 2.0, 1.0], "metrics": ["mrr", "judged@3"]}
+    arrays = {"y_true": [-2, 1, -1], "y_score": [3.0, 2.0, 1.0], "metrics": ["mrr@3"]}
     for found in (evaluate(**arrays, preset="trec_eval"), evaluate(**arrays, unjudged_label="negative")):
-        assert [each.value for each in found.summaries] == [1 / 2, 1 / 3]
+        assert (found.summaries[0].value, found.findings.unjudged) == (1 / 2, {3: pytest.approx(2 / 3)})
     for some in ({"preset": "sklearn", "metrics": "ap"}, {"preset": "trec_eval", "unjudged_label": -1}, {}):
         with pytest.raises(DataError, match=r"^arrays, row 0 .*: wanted a label that is a number from 0 .*, came -2"):
             evaluate(**{**arrays, **some})

@@ -22,8 +22,14 @@ def test_texts_read_like_an_array(values: object) -> None:
 
 
 def test_numbers_become_texts() -> None:
-    assert Texts.of([2**70, 1.0, None]).tolist() == ["1180591620717411303424", "1.0", "None"]
+    assert Texts.of([2**70, 1.0, "None"]).tolist() == ["1180591620717411303424", "1.0", "None"]
     assert Texts.of(pl.Series([7, 8])).tolist() == ["7", "8"]
+
+
+@pytest.mark.parametrize("values", [["a", None], ["a", float("nan")], pl.Series(["a", None]), np.array(["a", None])])
+def test_what_is_no_id_is_no_text(values: object) -> None:
+    with pytest.raises(DataError, match=r"^run, row 1: wanted the id of a document, came none$"):
+        Texts.of(values, "run")
 
 
 def test_rows_stay_where_they_are_when_they_stand_together() -> None:

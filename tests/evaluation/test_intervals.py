@@ -3,13 +3,14 @@
 import re
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import bootstrap, norm
 
-from ltr.evaluation import intervals
+from ltr.evaluation import aggregate, evaluate, intervals, sign_flip
 from ltr.evaluation.intervals import CLOSED, counting, interval
 
 Doubles = NDArray[np.float64]
@@ -180,3 +181,18 @@ def test_percentiles_where_bca_has_no_value() -> None:
 def test_weights_that_are_none_are_refused(values: list[float], weight: list[float], message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         counting(values, weight)
+
+
+@pytest.mark.parametrize("seed", ["x", -1, 1.0, True, None, np.float64(2)])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda seed: interval([0.5], seed=seed),
+        lambda seed: aggregate("min", [0.5], seed=seed),
+        lambda seed: sign_flip([0.5], seed=seed),
+        lambda seed: evaluate([1], [0.5], metrics="mrr", seed=seed),
+    ],
+)
+def test_a_seed_is_a_whole_number_however_few_lists_there_are(use: Callable[[Any], Any], seed: object) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(f'seed: wanted a whole number from 0 on, got {seed!r}')}$"):
+        use(seed)

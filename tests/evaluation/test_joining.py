@@ -3,6 +3,7 @@
 import gzip
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltr.data import DataError
-from ltr.data.formats.trec import read_qrels, read_run
+from ltr.data.formats.trec import Run, read_qrels, read_run
 from ltr.evaluation import columns
 from ltr.evaluation.joining import join
 from ltr.evaluation.lists import RankedLists
@@ -42,6 +43,37 @@ def test_queries_are_those_of_the_judgements() -> None:
     assert lists.pool is not None
     assert lists.pool_offsets is not None
     assert (lists.pool.tolist(), lists.pool_offsets.tolist()) == ([2, 0, 1, 3], [0, 2, 3, 4])
+
+
+def test_a_run_from_a_file_is_a_run(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("a 0 x 1\na 0 y 0\n")
+    (tmp_path / "run").write_text("a Q0 y 1 0.5 bm25\na Q0 x 2 0.4 bm25\n")
+    assert join(read_qrels(tmp_path / "qrels"), read_run(tmp_path / "run")).relevance.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "message"),
+    [
+        (Run(RUN, "bm25"), RUN, "the judgements: wanted a polars DataFrame of query, document, label, came Run"),
+        (QRELS, "bm25.run", "the run: wanted a polars DataFrame of query, document, score, came str"),
+        (QRELS, {"b": {"x": 1.0}}, "the run: wanted a polars DataFrame of query, document, score, came dict"),
+        (None, RUN, "the judgements: wanted a polars DataFrame of query, document, label, came NoneType"),
+    ],
+)
+def test_what_is_no_table_is_refused(qrels: Any, run: Any, message: str) -> None:
+    with pytest.raises(DataError, match=f"^run: {message}$"):
+        join(qrels, run)
+
+
+def test_ids_of_two_kinds_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("WARNING"):
+        assert not join(QRELS, run_of(("d", "w", 1), ("a", "doc-x", 2), ("b", "X", 3))).relevance.any()
+        join(QRELS, RUN)
+        join(QRELS, run_of(("b", "u", 1)))  # known to the judges, who did not judge it
+    assert [record.getMessage() for record in caplog.records] == [
+        "run: nobody judged a document that the run returned; in query a, for one, the judgements have document x and "
+        "the run has doc-x: are these ids of one kind?"
+    ]
 
 
 def test_queries_of_both_sides_only() -> None:

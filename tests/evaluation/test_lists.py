@@ -1,5 +1,6 @@
 """RankedLists: rows of any order and kind as lists, equal scores by id, the first k, padded batches."""
 
+import re
 import tracemalloc
 from dataclasses import replace
 
@@ -48,13 +49,28 @@ def test_without_ids_all_rows_are_one_list() -> None:
         (pl.Series(["b", "a", "b"]), ("b", "a")),
         (torch.tensor([5, 3, 5]), ("5", "3")),
         (np.array(["2024-05-02", "2024-05-01", "2024-05-02"], dtype="datetime64[D]"), ("2024-05-02", "2024-05-01")),
-        ([1, "x", "1"], ("1", "x")),
+        ([1, "x", 1.0], ("1", "x")),
         ((each for each in "bab"), ("b", "a")),
     ],
 )  # fmt: skip
 def test_ids_are_names_of_any_kind(qid: object, names: tuple[str, ...]) -> None:
     lists = RankedLists.from_arrays([1, 2, 3], [0.1, 0.2, 0.3], qid)
     assert as_dict(lists) == {names[0]: [(0.1, 1), (0.3, 3)], names[1]: [(0.2, 2)]}
+
+
+@pytest.mark.parametrize(
+    ("qid", "message"),
+    [
+        ([1, "x", "1"], ", row 2: wanted query ids of one kind, came '1' after 1, which both read 1"),
+        ([b"a", "b", "a"], ", row 2: wanted query ids of one kind, came 'a' after b'a', which both read a"),
+        ([[1, 2], [3, 4], [1, 2]], ": wanted query ids such as texts or numbers, came unhashable type: 'list'"),
+        ([(1, [2]), 1, 2], ": wanted query ids such as texts or numbers, came unhashable type: 'list'"),
+        ([{}, {}, {}], ": wanted query ids such as texts or numbers, came unhashable type: 'dict'"),
+    ],
+)
+def test_ids_that_are_no_names(qid: object, message: str) -> None:
+    with pytest.raises(DataError, match=f"^arrays{re.escape(message)}$"):
+        RankedLists.from_arrays([1, 2, 3], [0.1, 0.2, 0.3], qid)
 
 
 def test_memory_follows_the_rows() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from ltr.data import DataError
 from ltr.evaluation import Evaluation, RankedLists, evaluate_lists, join, per_query
+from ltr.evaluation.aggregates import How
 from ltr.evaluation.queries import query_rows
 from ltr.metrics import parse
 from ltr.metrics.presets import PRESETS
@@ -39,9 +40,9 @@ def table(*metrics: str, queries: str = "judged", **how: object) -> Evaluation:
 def test_the_whole_table_as_text() -> None:
     assert str(table("mrr", "precision@2", by="market")) == "\n".join(
         (
-            "metric         mean     95 % interval      sd      se  n  undefined  tied   floor  ceiling  unjudged",
-            "mrr          0.4167  0.0000 to 0.6667  0.3819  0.2205  3          1     1  0.5278   1.0000     11.1%",
-            "precision@2  0.3333  0.0000 to 0.5000  0.2887  0.1667  3          1     1  0.3889   0.6667     16.7%",
+            "metric         mean     95 % interval  n   floor  ceiling  unjudged      sd      se",
+            "mrr          0.4167  0.0000 to 0.6667  3  0.5278   1.0000    11.1 %  0.3819  0.2205",
+            "precision@2  0.3333  0.0000 to 0.5000  3  0.3889   0.6667    16.7 %  0.2887  0.1667",
             "",
             "market         mrr  precision@2",
             "de      0.3750 (2)   0.2500 (2)",
@@ -57,6 +58,25 @@ def test_the_whole_table_as_text() -> None:
             "precision@2 relevant=y>=1 divisor=k ideal=judged unjudged=zero ties=average empty=skip",
         )
     )
+
+
+@pytest.mark.parametrize("how", ["mean", "micro", "median", "geometric", "min"])
+def test_a_column_comes_to_what_the_table_prints(how: How) -> None:
+    found = table("ndcg@2", "precision@2", aggregate=how, seed=3)
+    assert found.aggregate == how
+    for name, summary in zip(("ndcg@2", "precision@2"), found.summaries, strict=True):
+        assert found[name].summary() == found[name].summary(how)
+        assert found[name].summary()[:6] == summary[:6]
+        assert f"{found[name].summary().value:.4f}" in str(found)
+
+
+def test_no_number_is_a_dash_and_no_column_is_all_dashes() -> None:
+    blank = evaluate_lists(RankedLists.from_arrays([0, 1, 0], [3, 2, 1], ["a", "b", "b"]), "mrr", aggregate="min")
+    assert str(blank).splitlines()[0] == "metric     min  n   floor  ceiling"
+    none = evaluate_lists(RankedLists.from_arrays([0], [3]), ["mrr", "mrr-zero"])
+    assert "no answer by mrr in 1 of 1 query (left out): 0; mrr would be 0.0000 as 0 and 1.0000 as 1" in str(none)
+    assert str(none).splitlines()[1] == "mrr            -  0       -        -"
+    assert "nan" not in str(none)
 
 
 def test_findings_hold_what_the_notes_say() -> None:

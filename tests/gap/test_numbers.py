@@ -4,7 +4,7 @@ from math import inf, nan
 
 import pytest
 
-from ltr.gap.numbers import counted, number
+from ltr.gap.numbers import counted, known, number, percent
 
 
 @pytest.mark.parametrize(("value", "sign", "text"), [
@@ -27,3 +27,10 @@ def test_digits() -> None:
 ])  # fmt: skip
 def test_how_many_there_are(count: int, noun: str, text: str) -> None:
     assert counted(count, noun) == text
+
+
+def test_numbers_and_shares() -> None:
+    assert [known(each) for each in (0.5, nan, None)] == ["0.5000", "-", "-"]
+    assert [percent(each) for each in (0, 1e-9, 0.0004, 0.0005, 0.5, 0.9994, 0.99951, 1)] == [
+        "0.0 %", "< 0.1 %", "< 0.1 %", "0.1 %", "50.0 %", "99.9 %", "> 99.9 %", "100.0 %",
+    ]  # fmt: skip

@@ -6,9 +6,11 @@ from math import comb
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ltr.losses import ApproxMetric
-from ltr.metrics import AP, parse
+from ltr.metrics import AP, Recall, parse
 from ltr.ranking import soft_ranking
 from ltr.testing import check_metric, check_surrogate
 
@@ -28,10 +30,32 @@ def test_the_three_divisors() -> None:
     assert AP(k=1, divisor="hits")(scores, [0, *labels[1:]]).item() == 0  # no hit to divide by
 
 
+@given(
+    labels=st.lists(st.integers(0, 1), min_size=1, max_size=6).filter(any),
+    seen=st.integers(0, 6),
+    k=st.one_of(st.none(), st.integers(1, 7)),
+)
+def test_min_is_one_rule_with_recall(labels: list[int], seen: int, k: int | None) -> None:
+    """min(R, k), where k is the number of ranked documents without a cutoff."""
+    retrieved = [place < seen for place in range(len(labels))]
+    scores = list(range(len(labels), 0, -1))
+    share = min(sum(labels), k or max(min(seen, len(labels)), 1)) / sum(labels)
+    for over_r, capped in ((AP(k=k), AP(k=k, divisor="min")), (Recall(k=k), Recall(k=k, divisor="min"))):
+        value, wanted = (each(scores, labels, retrieved=retrieved).item() for each in (capped, over_r))
+        assert value * share == pytest.approx(wanted)
+
+
+def test_the_first_two_of_three_relevant_documents() -> None:
+    returned = {"retrieved": [True, True, False, False]}
+    for metric in (AP(divisor="min"), Recall(divisor="min")):
+        assert metric([4, 3, 2, 1], [1, 1, 1, 0], **returned).item() == 1
+    assert AP()([4, 3, 2, 1], [1, 1, 1, 0], **returned).item() == pytest.approx(2 / 3)
+
+
 def test_hits_do_not_count_what_was_not_returned() -> None:
-    given = {"retrieved": [True, True, True, False]}
-    assert AP()([3, 2, 1, 0], [0, 1, 0, 1], **given).item() == 1 / 2 / 2
-    assert AP(divisor="hits")([3, 2, 1, 0], [0, 1, 0, 1], **given).item() == 1 / 2
+    returned = {"retrieved": [True, True, True, False]}
+    assert AP()([3, 2, 1, 0], [0, 1, 0, 1], **returned).item() == 1 / 2 / 2
+    assert AP(divisor="hits")([3, 2, 1, 0], [0, 1, 0, 1], **returned).item() == 1 / 2
 
 
 def test_a_threshold() -> None:

@@ -54,6 +54,17 @@ def test_a_weight_counts_its_list_and_no_other() -> None:
     assert parse("mrr-zero").mean(SCORES, LABELS, weight=weight).item() == pytest.approx((1 + 1.5) / 104)
 
 
+@pytest.mark.parametrize("metric", [*CUT, *FULL], ids=str)
+def test_the_mean_takes_what_a_call_takes(metric: RankingMetric) -> None:
+    generator = torch.Generator().manual_seed(0)
+    scores = torch.rand(30, 6, generator=generator)
+    labels = torch.randint(0, 4, (30, 6), generator=generator)
+    marks = {name: torch.rand(30, 6, generator=generator) < 0.7 for name in ("retrieved", "judged")}
+    value, defined = metric(scores, labels, **marks), metric.defined(labels, **marks)
+    assert metric.mean(scores, labels, **marks).item() == pytest.approx(value[defined].mean().item())
+    assert metric.mean(scores, labels, **marks) != metric.mean(scores, labels)
+
+
 def test_weights_of_another_shape_are_refused() -> None:
     """A column would spread over the lists and give the unweighted mean, in silence."""
     with pytest.raises(ValueError, match=re.escape("weight")):

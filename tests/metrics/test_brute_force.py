@@ -93,7 +93,7 @@ def success(metric: Any, ranked: List, pool: Pool) -> float:
 
 def ap(metric: Any, ranked: List, pool: Pool) -> float:
     ranks, total = found(metric, ranked), relevant(metric, pool)
-    divisor = {"R": total, "min": min(total, metric.k or total), "hits": len(ranks) or 1}[metric.divisor]
+    divisor = {"R": total, "min": min(total, metric.k or len(ranked) or 1), "hits": len(ranks) or 1}[metric.divisor]
     return sum(count / rank for count, rank in enumerate(ranks, 1)) / divisor + 0 * total
 
 

@@ -4,6 +4,8 @@ from math import log2
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ltr.metrics import NDCG, Linear, Table, parse
 
@@ -19,8 +21,24 @@ def test_gains_over_log2_over_those_of_the_ideal_order() -> None:
     )
 
 
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=12).filter(any), st.sampled_from([1, 3, 10, None]))
+def test_the_best_order_has_1_without_a_rounding(labels: list[int], k: int | None) -> None:
+    assert NDCG(k=k)(labels, labels).item() == pytest.approx(1, rel=1e-15)
+    best = sorted(labels, reverse=True)
+    assert NDCG(k=k)(range(len(best), 0, -1), best).item() == NDCG(k=k).ceiling(labels).item() == 1.0
+
+
 def test_the_ideal_is_cut_after_sorting_all_labels() -> None:
     assert parse("ndcg@2")(SCORES, [1, 0, 3, 2]).item() == pytest.approx(1 / (7 + 3 / log2(3)))
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e-8, 1e-16, 1e-20, 1e-300])
+@pytest.mark.parametrize("labels", [[1, 3, 0, 2], [3, 1, 0, 0], [0, 0, 0, 1]])
+def test_2_to_the_y_less_1_of_small_labels_is_linear(scale: float, labels: list[int]) -> None:
+    """2^y - 1 = y ln 2 + O(y^2), down to the smallest labels."""
+    small = [scale * label for label in labels]
+    assert NDCG().defined(small).all()
+    assert NDCG()(SCORES, small).item() == pytest.approx(NDCG(gain=Linear())(SCORES, labels).item(), rel=2 * scale)
 
 
 def test_a_table_of_gains() -> None:

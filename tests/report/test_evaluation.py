@@ -1,5 +1,7 @@
 """The page of ltr evaluate: what stands in its tables, and what is said below them."""
 
+from itertools import permutations
+
 import numpy as np
 import polars as pl
 import pytest
@@ -8,6 +10,7 @@ from ltr.data import DataError
 from ltr.evaluation import Evaluation, RankedLists, evaluate_lists, join
 from ltr.report import evaluation
 from ltr.report.evaluation import findings, print_evaluations, score_blocks, slice_blocks
+from ltr.report.unjudged import Budget
 
 METRICS = ["ndcg@2", "mrr"]
 
@@ -30,7 +33,7 @@ def table(*hits: int, metrics: list[str] = METRICS, kinds: dict[str, list[str | 
 
 
 def test_one_system_is_one_block_of_metrics() -> None:
-    (block,) = score_blocks({"x": table(1, 2)})
+    (block,), _ = score_blocks({"x": table(1, 2)})
     assert block.title == "metric"
     assert [label for label, _ in block.rows] == METRICS
     assert block.rows[1][1] == {
@@ -47,7 +50,7 @@ def test_one_system_is_one_block_of_metrics() -> None:
 
 
 def test_several_systems_are_a_block_a_metric() -> None:
-    blocks = score_blocks({"x": table(1, 2), "y": table(1, 1)})
+    blocks, _ = score_blocks({"x": table(1, 2), "y": table(1, 1)})
     assert [(block.title, [label for label, _ in block.rows]) for block in blocks] == [
         ("ndcg@2", ["x", "y"]), ("mrr", ["x", "y"]),
     ]  # fmt: skip
@@ -55,21 +58,52 @@ def test_several_systems_are_a_block_a_metric() -> None:
 
 def test_unjudged_documents_stand_beside_the_mean() -> None:
     one = RankedLists.from_arrays([0, 1, 0], [3, 2, 1], judged=[False, True, False])
-    (block,) = score_blocks({"x": evaluate_lists(one, ["mrr@2", "judged@2", "mrr"])})
+    (block,), _ = score_blocks({"x": evaluate_lists(one, ["mrr@2", "judged@2", "mrr"])})
     assert [(row["unjudged"], row["worst to best"]) for _, row in block.rows] == [
         ("50.0 %", "0.5000 to 1.0000"), ("50.0 %", "-"), ("66.7 %", "0.5000 to 1.0000"),
     ]  # fmt: skip
-    median = evaluate_lists(one, ["mrr"], aggregate="median")
-    assert "worst to best" not in score_blocks({"x": median})[0].rows[0][1] or (
-        score_blocks({"x": median})[0].rows[0][1]["worst to best"] == "-"
-    )
+    (block,), said = score_blocks({"x": evaluate_lists(one, ["mrr"], aggregate="median")})
+    assert (block.rows[0][1]["worst to best"], said) == ("-", [])
+
+
+def many(unjudged: int) -> RankedLists:
+    """One query with a relevant document between such that nobody judged."""
+    judged = [False] * unjudged + [True] + [False] * unjudged
+    return RankedLists.from_arrays(judged, range(len(judged), 0, -1), judged=judged)
+
+
+@pytest.mark.parametrize("metrics", list(permutations(["ap", "tau", "ndcg", "mrr"])))
+def test_what_was_too_much_work_is_said_whatever_the_order_of_metrics(
+    metrics: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluation, "Budget", lambda: Budget(2000))
+    systems = {"x": evaluate_lists(many(1), metrics), "y": evaluate_lists(many(50), metrics)}
+    blocks, said = score_blocks(systems)
+    assert {(block.title, name) for block in blocks for name, row in block.rows if row["worst to best"] == "-"} == {
+        ("ap", "y"), ("tau", "y")
+    }  # fmt: skip
+    first, second = [name for name in metrics if name in ("ap", "tau")]
+    why = "there are too many unjudged documents"
+    assert said == [f"worst to best was not worked out for {first} (y) and {second} (y): {why}."]
+    assert score_blocks({"y": systems["y"]})[1] == [
+        f"worst to best was not worked out for {first} and {second}: {why}."
+    ]
+
+
+@pytest.mark.parametrize(("unjudged", "said"), [(2, False), (80, True)])
+def test_the_legend_tells_of_about_where_a_cell_says_it(
+    unjudged: int, said: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_evaluations({"x": evaluate_lists(many(unjudged), ["ap"])})
+    page = " ".join(capsys.readouterr().out.split())
+    assert ("about 0." in page, "; about: the best that was found, not all labels were tried" in page) == (said, said)
 
 
 def test_slices_of_one_system_and_of_several() -> None:
     kinds = {"type": ["shop", None, "web", "shop"], "date": ["2024-03-01", "2023-12-31", "2024-01-01", ""]}
     one = table(1, 2, 2, 2, metrics=["mrr"], kinds=kinds)
     (block,), left = slice_blocks({"x": one}, "type")
-    assert (block.title, left) == ("mrr, by type", [])
+    assert (block.title, left) == ("mrr, type", [])
     assert [(label, row["mean"], row["n"]) for label, row in block.rows] == [
         ("shop", "0.7500", "2"), ("web", "0.5000", "1"), ("(missing)", "0.5000", "1"),
     ]  # fmt: skip
@@ -100,7 +134,7 @@ def test_a_slice_weighs_its_unjudged_share_as_the_whole_does() -> None:
     one = one.described_by(pl.DataFrame({"query": ["a", "b"], "type": ["x", "x"], "weight": [1.0, 3.0]}))
     table = {"x": evaluate_lists(one, ["mrr"])}
     (block,), _ = slice_blocks(table, "type")
-    shares = [rows[0][1]["unjudged"] for rows in (block.rows, score_blocks(table)[0].rows)]
+    shares = [rows[0][1]["unjudged"] for rows in (block.rows, score_blocks(table)[0][0].rows)]
     assert shares == ["37.5 %", "37.5 %"]  # (1 * 0 + 3 * 1/2) / 4
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltr.report.layout import FEW, LABEL, Block, Page, beside, known, laid_out, percent, screen, too_few
+from ltr.report.layout import FEW, LABEL, Block, Page, beside, laid_out, screen, too_few
 
 ROWS = [("bm25", {"mean": "0.5", "sd": "0.1", "n": "7"}), ("dense", {"mean": "0.25", "sd": "-", "n": "7"})]
 
@@ -64,11 +64,29 @@ def test_no_line_is_too_wide_and_no_cell_is_lost(cells: list[list[str]], width: 
 
 def test_text_at_the_end_is_folded_where_it_does_not_fit() -> None:
     rows = [("ap", {"value": "0.5", "what": "words that are many, and then some more"}), ("mrr", {"what": "few"})]
-    assert laid_out([Block("", rows)], 34, text=("what",)).lines == [
+    assert laid_out([Block("", rows)], 44, text=("what",)).lines == [
         "     value  what",
-        "ap     0.5  words that are many,",
-        "            and then some more",
+        "ap     0.5  words that are many, and then",
+        "            some more",
         "mrr         few",
+    ]
+
+
+def test_text_for_which_little_room_is_left_stands_below_as_wide_as_it_is() -> None:
+    rows = [("ap", {"value": "0.5", "what": "words that are many, and then some more"}), ("mrr", {"what": "few"})]
+    above = ["     value", "ap     0.5", "mrr", ""]
+    assert laid_out([Block("", rows)], 41, text=("what",)).lines[:4] == above
+    folded = ["     what", "ap   words that are many, and then some", "     more", "mrr  few"]
+    assert laid_out([Block("", rows)], 41, text=("what",)).lines[4:] == folded
+    assert laid_out([Block("metric that is long", rows)], 57, text=("what",)).lines == [
+        "metric that is long  value",
+        "ap                     0.5",
+        "mrr",
+        "",
+        "metric that is long  what",
+        "ap                   words that are many, and then some",
+        "                     more",
+        "mrr                  few",
     ]
 
 
@@ -80,13 +98,6 @@ def test_terms_stand_beside_what_they_mean() -> None:
         "       of the",
         "       same",
     ]
-
-
-def test_numbers_and_shares() -> None:
-    assert [known(each) for each in (0.5, float("nan"), None)] == ["0.5000", "-", "-"]
-    assert [percent(each) for each in (0, 1e-9, 0.0004, 0.0005, 0.5, 0.9994, 0.99951, 1)] == [
-        "0.0 %", "< 0.1 %", "< 0.1 %", "0.1 %", "50.0 %", "99.9 %", "> 99.9 %", "100.0 %",
-    ]  # fmt: skip
 
 
 def test_a_long_label_has_a_line_of_its_own() -> None:

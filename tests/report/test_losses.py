@@ -5,6 +5,7 @@ from math import log2
 import pytest
 
 from ltr.evaluation import RankedLists, evaluate_lists
+from ltr.evaluation.aggregates import How
 from ltr.metrics import METRICS, parse
 from ltr.report.losses import kinds, losses, share_below, shown_lines, what_is_lost
 
@@ -44,6 +45,12 @@ def test_the_two_parts_and_the_classes() -> None:
         "selection": "better documents are not in the first 3",
         "below": "lists with a relevant document below the cutoff",
     }
+
+
+@pytest.mark.parametrize("how", ["micro", "median", "min"])
+def test_a_loss_of_the_mean_is_called_so_where_the_table_is_of_something_else(how: How) -> None:
+    table = evaluate_lists(lists(GRADES, [1, 0]), ["ndcg-linear-docid@3"], aggregate=how)
+    assert what_is_lost(losses({"x": table}))[0].title == "lost by mean ndcg-linear-docid@3"
 
 
 def test_nothing_is_said_where_nothing_is_lost() -> None:

@@ -284,3 +284,11 @@ def test_a_residual_is_told_in_words() -> None:
         "rbp-p0.5@1: residual 0.5000, the most that documents which nobody graded, or which stand beyond the cutoff"
         in text
     )
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_what_is_folded_of_a_sum_is_indented(width: int) -> None:
+    lines = page(lists_of([3, 1, 2, 0] * 5), "ndcg@20", width=width).splitlines()
+    for head in ("DCG = ", "IDCG = "):
+        (at,) = (at for at, line in enumerate(lines) if line.startswith(head))
+        assert lines[at + 1].startswith("  "), lines[at : at + 2]

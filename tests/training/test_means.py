@@ -172,6 +172,15 @@ def test_one_long_query_does_not_widen_the_short_ones(monkeypatch: pytest.Monkey
     assert sum(cells) == 2000
 
 
+def test_rows_of_a_query_in_two_updates_are_two_lists() -> None:
+    """torchmetrics 1.9.0 joins them: RetrievalMRR is 1 / 3 here."""
+    mean = MetricMean("mrr")
+    mean.update(torch.tensor([0.9, 0.8]), torch.tensor([0, 0]), indexes=torch.tensor([1, 1]))
+    mean.update(torch.tensor([0.7]), torch.tensor([1]), indexes=torch.tensor([1]))
+    assert mean.compute().item() == 1
+    assert mean.summary()["mrr"] == pytest.approx({"mean": 1, "sd": math.nan, "lists": 1, "undefined": 1}, nan_ok=True)
+
+
 @pytest.mark.parametrize("per_query", [False, True])
 def test_an_update_without_rows_adds_nothing(per_query: bool) -> None:
     mean = MetricMean("mrr", per_query=per_query)

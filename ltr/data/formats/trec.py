@@ -86,10 +86,10 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     """Read a run: lines ``QUERY Q0 DOCUMENT RANK SCORE TAG``, gzipped or not.
 
     As trec_eval 10 reads it: Q0 and RANK say nothing, what follows TAG is ignored, empty lines and lines that start
-    with ``#`` are passed over. A score may be infinite. Warnings count the lines with ``#``, and the queries in which
-    RANK contradicts the scores. Refused is a line in which an id with a blank in it may have moved the fields, and a
-    rank would be read as the score: RANK is no number and something follows TAG; or TAG is a number, and RANK is none,
-    something follows TAG, or most lines have another tag.
+    with ``#`` are passed over. A score may be infinite. Warnings count the lines with ``#``, those whose RANK is no
+    number, and the queries in which it contradicts the scores. Refused is a line in which an id with a blank in it may
+    have moved the fields, and a rank would be read as the score: RANK is no number and something follows TAG; or TAG is
+    a number, and RANK is none, something follows TAG, or most lines have another tag.
 
     Raises:
         DataError: with file, line, what was wanted and what came; a document that stands twice in a query is refused
@@ -106,7 +106,7 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     table = lines.numbers()
     refuse_scores(table, lines.table["score"], lines.place)
     refuse_repeats(table, lines.place)
-    _warn_of_ranks(table.with_columns(lines.table["rank"]), lines.path)
+    _warn_of_ranks(table.with_columns(lines.table["rank"]), lines)
     return Run(table.rechunk(), str(lines.table["tag"][-1]))
 
 
@@ -253,19 +253,22 @@ def _is_number(texts: pl.Series) -> pl.Series:
     return texts.cast(pl.Float64, strict=False).is_finite().fill_null(False)
 
 
-def _warn_of_ranks(table: pl.DataFrame, path: Path) -> None:
-    """Tell in how many queries a document with a larger rank has a higher score; a rank that is no number says nothing.
+def _warn_of_ranks(table: pl.DataFrame, lines: _Lines) -> None:
+    """Tell how many ranks are no numbers, and in how many queries a document with a larger rank has a higher score.
 
     Args:
         table: query, rank as text, score.
-        path: what the warning names.
+        lines: of the file, which the warnings name.
     """
     import polars as pl
 
     ids = table["query"].rle().struct.field("value")  # rows of a query often stand together, in the order of ranks
-    table = table.with_columns(pl.col("rank").cast(pl.Float64, strict=False))
-    said = table["rank"].is_finite().fill_null(False)
-    table = table if said.all() else table.filter(said)
+    said = _is_number(table["rank"])
+    if not said.all():
+        row, many = int((~said).arg_true()[0]), int((~said).sum())
+        told = (lines.path, many, len(table), lines.place(row).rpartition(", ")[2], short(table["rank"][row]))
+        log.warning("%s: RANK is no number in %d of %d lines, such as %s, '%s'; nothing reads it", *told)
+    table = table.filter(said).with_columns(pl.col("rank").cast(pl.Float64))
     if not len(table):
         return
     mine, rises, higher = _steps(table)
@@ -274,8 +277,8 @@ def _warn_of_ranks(table: pl.DataFrame, path: Path) -> None:
         mine, rises, higher = _steps(table)
     wrong = table["query"].filter(np.append(False, mine & (rises > 0) & higher)).unique(maintain_order=True)
     if len(wrong):
-        told = (path, len(wrong), ids.n_unique(), wrong[0])
-        log.warning("%s: RANK contradicts SCORE in %d of %d queries, such as %s; the scores count", *told)
+        found = (lines.path, len(wrong), ids.n_unique(), wrong[0])
+        log.warning("%s: RANK contradicts SCORE in %d of %d queries, such as %s; the scores count", *found)
 
 
 def _steps(table: pl.DataFrame) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.bool_]]:

@@ -115,4 +115,22 @@ def test_ranks_that_contradict_the_scores_are_told(
 def test_ranks_that_are_words_or_all_the_same_contradict_nothing(write, caplog: pytest.LogCaptureFixture) -> None:
     read_run(write("q1 Q0 d1 one 1 t\nq1 Q0 d2 two 2 t\n"))
     read_run(write("q1 Q0 d1 one 1 t\nq1 Q0 d2 two 2 t\nq2 Q0 d1 0 1 t\nq2 Q0 d2 0 2 t\nq2 Q0 d3 - 3 t\n"))
-    assert caplog.messages == []
+    assert len(caplog.messages) == 2
+    assert all("RANK is no number in" in message for message in caplog.messages)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "told"),
+    [
+        (["foo", "2", "3"], "1 of 3 lines, such as line 2, 'foo'"),
+        (["1", "-", "nan"], "2 of 3 lines, such as line 3, '-'"),
+        (["a", "b", "c"], "3 of 3 lines, such as line 2, 'a'"),
+    ],
+)
+def test_ranks_that_are_no_numbers_are_told(
+    ranks: list[str], told: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "run"
+    path.write_text("\n" + "".join(f"q Q0 d{at} {rank} {-at} t\n" for at, rank in enumerate(ranks)))
+    assert read_run(path).table["score"].to_list() == [0, -1, -2]
+    assert caplog.messages == [f"{path}: RANK is no number in {told}; nothing reads it"]
