@@ -51,33 +51,42 @@ class _SoftCounts(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, rows: Tensor, scores: Tensor, weight: Tensor | None, temperature: float) -> Tensor:
         rows, scores = rows / temperature, scores / temperature
-        counts, kept = torch.empty_like(rows), []
-        few = rows.shape[1] * scores.numel() <= KEPT
-        for part in some_rows(rows.shape[1], scores.numel()):
-            above = _above(rows[:, part], scores)
-            counts[:, part] = _summed(above, weight)
-            kept += [above] if few else []
-        ctx.save_for_backward(rows, scores, weight, *kept)
-        ctx.temperature = temperature
+        ctx.temperature, slope = temperature, None
+        if rows.shape[1] * scores.numel() <= KEPT:
+            slope = _above(rows, scores)
+            counts = _summed(slope, weight)
+            _slope(slope)
+        else:
+            counts = torch.empty_like(rows)
+            for part in some_rows(rows.shape[1], scores.numel()):
+                counts[:, part] = _summed(_above(rows[:, part], scores), weight)
+        ctx.save_for_backward(rows, scores, weight, slope)
         return counts
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, Tensor, None, None]:
-        rows, scores, weight, *kept = ctx.saved_tensors
-        of_rows, of_scores = torch.empty_like(rows), torch.zeros_like(scores)
-        for place, part in enumerate(some_rows(rows.shape[1], scores.numel())):
-            above = kept[place] if kept else _above(rows[:, part], scores)
-            slope = above - above * above
-            of_scores += (upstream[:, None, part] @ slope)[:, 0]
-            of_rows[:, part] = _summed(slope, weight)
-        of_rows *= -upstream / ctx.temperature
-        of_scores *= 1 / ctx.temperature if weight is None else weight / ctx.temperature
+        rows, scores, weight, slope = ctx.saved_tensors
+        if slope is not None:
+            of_rows, of_scores = _summed(slope, weight), (upstream[:, None] @ slope)[:, 0]
+        else:
+            of_rows, of_scores = torch.empty_like(rows), torch.zeros_like(scores)
+            for part in some_rows(rows.shape[1], scores.numel()):
+                slope = _slope(_above(rows[:, part], scores))
+                of_scores += (upstream[:, None, part] @ slope)[:, 0]
+                of_rows[:, part] = _summed(slope, weight)
+        of_rows = of_rows * (-upstream / ctx.temperature)
+        of_scores = of_scores * (1 / ctx.temperature if weight is None else weight / ctx.temperature)
         return of_rows, of_scores, None, None
 
 
 def _above(rows: Tensor, scores: Tensor) -> Tensor:
     return (scores[:, None] - rows[:, :, None]).sigmoid_()
+
+
+def _slope(above: Tensor) -> Tensor:
+    """Of the sigmoid, in its own place."""
+    return above.addcmul_(above, above, value=-1)
 
 
 def _summed(values: Tensor, weight: Tensor | None) -> Tensor:
