@@ -37,8 +37,9 @@ def lambda_rank(
     """
     scores, relevance, mask = check_lists(scores, relevance, mask)
     with torch.no_grad():
-        rows, weigh = _weights(scores, relevance.to(scores.dtype), mask, metric, cutoff, norm in ("score", "both"))
-    return pair_sum(scores, rows, weigh, logistic(sigma, log), norm in ("list", "both"))
+        by_score = norm in ("score", "both")
+        rows, weigh, signed = _weights(scores, relevance.to(scores.dtype), mask, metric, cutoff, by_score)
+    return pair_sum(scores, rows, weigh, logistic(sigma, log), signed=signed, damped=norm in ("list", "both"))
 
 
 class LambdaRank(Surrogate):
@@ -107,8 +108,9 @@ class LambdaRank(Surrogate):
 
 def _weights(
     scores: Tensor, relevance: Tensor, mask: Tensor, metric: RankingMetric, cutoff: Cutoff, by_score: bool
-) -> tuple[Tensor, Weigh]:
-    """Rows with a document of each pair that counts, and what the pairs weigh, each of them once."""
+) -> tuple[Tensor, Weigh, bool]:
+    """Rows with a document of each pair that counts, what the pairs weigh, each of them once, and whether the row's
+    document may be the worse one."""
     ranking = exact_ranking(scores, mask, pool=Pool(relevance, mask), dtype=scores.dtype)
     deltas = _deltas(ranking, relevance, metric, cutoff)
     top = ranking.within(metric.k) > 0
@@ -134,7 +136,7 @@ def _weights(
             weight /= torch.where(apart, NEAR + (scores.gather(1, some)[:, :, None] - scores[:, None]).abs(), 1)
         return weight
 
-    return rows, weigh
+    return rows, weigh, by_place
 
 
 def _deltas(ranking: Ranking, relevance: Tensor, metric: RankingMetric, cutoff: Cutoff) -> Deltas:

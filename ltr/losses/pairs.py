@@ -18,7 +18,9 @@ Cost = Callable[[Tensor], tuple[Tensor, Tensor]]  # margins x -> cost of a pair 
 Weigh = Callable[[Tensor], Tensor]  # rows [B, r] -> [B, r, L], a new tensor: what the pair (i, j) weighs, 0 for none
 
 
-def pair_sum(scores: Tensor, rows: Tensor, weigh: Weigh, cost: Cost, damped: bool = False) -> Tensor:
+def pair_sum(
+    scores: Tensor, rows: Tensor, weigh: Weigh, cost: Cost, *, signed: bool = False, damped: bool = False
+) -> Tensor:
     """[B] sum over documents i of the rows and all j of |w_ij| cost(s_i - s_j), or of cost(s_j - s_i) where w_ij < 0.
 
     Differentiable once in the scores; weights are constants. Gradients are the same in every run.
@@ -28,15 +30,16 @@ def pair_sum(scores: Tensor, rows: Tensor, weigh: Weigh, cost: Cost, damped: boo
         rows: [B, R] the documents i of each list, as ``rows_of`` gives them.
         weigh: the weights of some rows at a time.
         cost: of a pair, by how far its better document is ahead.
+        signed: may weights be negative?
         damped: scale each list by log2(1 + S) / S, S being twice the sum of its pairs' slopes, as a constant too
             (LightGBM's lambdarank_norm).
     """
     if torch.compiler.is_compiling():
-        return dense_pair_sum(scores, rows, weigh, cost, damped)
-    return _PairSum.apply(scores, rows, weigh, cost, damped)  # type: ignore[no-any-return, no-untyped-call]
+        return dense_pair_sum(scores, rows, weigh, cost, damped=damped)
+    return _PairSum.apply(scores, rows, weigh, cost, signed, damped)  # type: ignore[no-any-return, no-untyped-call]
 
 
-def dense_pair_sum(scores: Tensor, rows: Tensor, weigh: Weigh, cost: Cost, damped: bool = False) -> Tensor:
+def dense_pair_sum(scores: Tensor, rows: Tensor, weigh: Weigh, cost: Cost, *, damped: bool = False) -> Tensor:
     """The same as it is defined, for compilers, which fuse it, and as the judge of the other."""
     weight = weigh(rows)
     value, slope = cost((scores.gather(1, rows)[:, :, None] - scores[:, None]) * weight.sign())
@@ -102,16 +105,15 @@ def logistic(sigma: float, log: Log) -> Cost:
 
 class _PairSum(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, rows: Tensor, weigh: Weigh, cost: Cost, damped: bool) -> Tensor:
+    def forward(ctx: Any, scores: Tensor, rows: Tensor, weigh: Weigh, cost: Cost, signed: bool, damped: bool) -> Tensor:
         value, force = scores.new_zeros(len(scores)), scores.new_zeros(len(scores))
         gradient = torch.zeros_like(scores)
         for part in some_rows(rows.shape[1], scores.numel()):
             some = rows[:, part]
             weight = weigh(some)
             margin = scores.gather(1, some)[:, :, None] - scores[:, None]
-            size, sign = weight.abs(), weight.sign()
-            each, slope = cost(margin.mul_(sign))
-            value += each.mul_(size).sum((1, 2))
+            each, slope = cost(margin.mul_(weight.sign()) if signed else margin)
+            value += each.mul_(weight.abs() if signed else weight).sum((1, 2))
             slope.mul_(weight)
             force += 2 * slope.abs().sum((1, 2)) if damped else 0
             gradient.scatter_add_(1, some, slope.sum(2))
@@ -123,6 +125,6 @@ class _PairSum(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None, None, None]:
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None, None, None, None]:
         (gradient,) = ctx.saved_tensors
-        return gradient * upstream[:, None], None, None, None, None
+        return gradient * upstream[:, None], None, None, None, None, None

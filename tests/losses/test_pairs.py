@@ -1,5 +1,6 @@
 """ltr/losses/pairs.py: the kernel against its definition."""
 
+from functools import partial
 from itertools import product
 from math import exp, log, log2
 
@@ -35,9 +36,9 @@ def test_value_and_gradient_are_those_of_the_definition(
         return weights.gather(1, some[:, :, None].expand(-1, -1, documents))
 
     found = []
-    for kernel in (pair_sum, dense_pair_sum):
+    for kernel in (partial(pair_sum, signed=True), dense_pair_sum):
         s = scores.clone().requires_grad_()
-        value = kernel(s, rows, weigh, logistic(sigma, "binary"), damped)
+        value = kernel(s, rows, weigh, logistic(sigma, "binary"), damped=damped)
         found.append((value.detach(), torch.autograd.grad(value, s, torch.arange(1.0, lists + 1).to(DOUBLE))[0]))
     torch.testing.assert_close(*found, rtol=1e-12, atol=1e-12)
 
@@ -51,14 +52,14 @@ def test_it_is_the_sum_over_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     for cells in (1, 7, 1 << 18):
         monkeypatch.setattr(softening, "CELLS", cells)
-        value = pair_sum(scores, rows, lambda some: weights[:, some[0]].clone(), logistic(0.5, "natural"))
+        value = pair_sum(scores, rows, lambda some: weights[:, some[0]].clone(), logistic(0.5, "natural"), signed=True)
         assert value.item() == pytest.approx(wanted)
 
 
 def test_damping_is_that_of_lightgbm() -> None:
     scores, labels = torch.tensor([[0.4, 0.1]], dtype=DOUBLE, requires_grad=True), torch.ones(1, 1, 2, dtype=DOUBLE)
     labels[0, 0, 0] = 0
-    value = pair_sum(scores, torch.tensor([[0]]), lambda some: labels.clone(), logistic(1.0, "natural"), True)
+    value = pair_sum(scores, torch.tensor([[0]]), lambda some: labels.clone(), logistic(1.0, "natural"), damped=True)
     push = 1 / (1 + exp(0.3))
     scale = log2(1 + 2 * push) / (2 * push)
     assert value.item() == pytest.approx(scale * log(1 + exp(-0.3)))
