@@ -7,7 +7,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ltr.discounts import Geometric
 from ltr.evaluation.relabelling import GrowingPool, Relabelled, Trials, after_zero, chunks
 from ltr.metrics import DCG, F1, NDCG, RBP, Precision, RankingMetric, Recall
 from ltr.ranking import Curve, Pool, RankOrder
@@ -26,11 +25,9 @@ def as_sum(metric: RankingMetric) -> Sum | None:
     """The metric as such a sum, up to a number in the divisor that no label moves; None when it is none."""
     k, own, kind = metric.k, metric.ideal != "judged", type(metric)
     if isinstance(metric, NDCG) and kind is NDCG:
-        return Sum(metric.discount, metric.discount, k, own)
-    if isinstance(metric, DCG) and kind is DCG:
-        return Sum(metric.discount, torch.zeros_like, k, own)
-    if isinstance(metric, RBP) and kind is RBP:
-        return Sum(Geometric(metric.p), torch.zeros_like, k, own)
+        return Sum(metric.place, metric.place, k, own)
+    if isinstance(metric, DCG | RBP) and kind in (DCG, RBP):
+        return Sum(metric.place, torch.zeros_like, k, own)
     if kind is Precision:
         return Sum(torch.ones_like, torch.zeros_like, k, own)
     if kind is F1:
