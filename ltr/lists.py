@@ -77,6 +77,46 @@ def check_lists(
     return scores, relevance, mask
 
 
+def ragged(documents: int, *, lengths: Any = None, qid: Any = None) -> tuple[Tensor, Tensor]:
+    """Where the rows of flat arrays stand in a padded batch: index [B, L] into the rows, and mask [B, L].
+
+    Args:
+        documents: N, the rows.
+        lengths: [B] whole numbers, documents of each list, one list after the other.
+        qid: [N] query ids of any kind, their rows in any order; lists stand in order of first appearance.
+
+    Raises:
+        ValueError: neither or both are given, or they do not add up to the rows.
+
+    Example:
+        >>> index, mask = ragged(5, qid=["b", "a", "b", "b", "a"])
+        >>> index.tolist(), mask.tolist()
+        ([[0, 2, 3], [1, 4, 0]], [[True, True, True], [True, True, False]])
+    """
+    if (lengths is None) == (qid is None):
+        raise ValueError("wanted lengths or qid, one of the two, to tell the lists apart")
+    if lengths is not None:
+        counts = torch.as_tensor(lengths).cpu()
+        counts = counts if counts.numel() else counts.long()
+        if counts.dim() != 1 or counts.is_floating_point() or (counts < 0).any() or counts.sum() != documents:
+            raise ValueError(
+                f"lengths must be whole numbers >= 0 that add up to the {documents} documents, "
+                f"got {reprlib.repr(counts.tolist())}"
+            )
+        order = torch.arange(documents)
+    else:
+        ids = qid.tolist() if hasattr(qid, "tolist") else list(qid)
+        if len(ids) != documents:
+            raise ValueError(f"qid must have an id for each of the {documents} documents, got {len(ids)}")
+        number: dict[Any, int] = {}
+        lists = torch.tensor([number.setdefault(each, len(number)) for each in ids], dtype=torch.long)
+        order, counts = lists.argsort(stable=True), lists.bincount(minlength=len(number))
+    place = torch.arange(int(counts.max()) if len(counts) else 0)
+    mask = place < counts[:, None]
+    index = torch.zeros(mask.shape, dtype=torch.long).masked_scatter(mask, order)
+    return index, mask
+
+
 def check_weight(weight: Tensor) -> Tensor:
     """The weights [B] of lists as they came, if they are finite numbers >= 0; looked at on the CPU alone.
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from ltr.inversions import concordance
 from ltr.lists import all_real, check_lists, exact_dtype, may_look
 from ltr.order import Ties, masked, rank_order, rising, sizes
-from ltr.softening import soft_counts
+from ltr.softening import hinge_counts, soft_counts
 
 Curve = Callable[[Tensor], Tensor]  # of ranks
 
@@ -269,6 +269,29 @@ class SoftRanking(Ranking):
         above = torch.sigmoid((self.scores[:, None, :] - self.scores[:, :, None]) / self.temperature)
         right, wrong = ((above * each).sum((1, 2)) for each in (lower, lower.mT))
         return right, wrong, torch.zeros_like(right)
+
+
+class HingeRanking(Ranking):
+    """Ranks that no tie rule can exceed: 1 + sum over j != i of max(0, 1 + s_j - s_i), of scores that keep their graph.
+
+    A metric that only asks where the relevant documents stand is at most what it is under the exact ranks.
+    """
+
+    untied = True
+
+    def __init__(self, scores: Tensor, mask: Tensor) -> None:
+        place = torch.where(mask, hinge_counts(scores, mask), 1)
+        super().__init__(place, torch.ones_like(place), mask)
+
+    def mean(self, f: Curve, k: int | None = None) -> Tensor:
+        return f(self.position) * self.within(k)
+
+    def within(self, k: int | Tensor | None) -> Tensor:
+        inside = self.mask if k is None else self.mask & (self.position <= k)
+        return inside.to(self.position.dtype)
+
+    def first(self, marked: Tensor, f: Curve, k: int | None = None) -> Tensor:
+        return torch.where(marked & self.mask, self.mean(f, k), 0).amax(1)
 
 
 def exact_ranking(

@@ -1,4 +1,4 @@
-"""Soft counting: how much of a weight stands above a score, in O(rows x documents) time and O(documents) memory."""
+"""Soft counting: how much of a weight stands above a score, by sigmoids or by hinges, in O(documents) memory."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.nn.functional import pad
+
+from ltr.lists import exact_dtype
 
 CELLS = 1 << 18  # pairs worked at once: buffers of that size stay in a core's cache
 KEPT = 1 << 20  # pairs up to which what the gradient needs is kept, and not worked out again
@@ -38,6 +41,34 @@ def dense_counts(rows: Tensor, scores: Tensor, weight: Tensor | None, temperatur
     """The same as it is defined, for compilers, which fuse it, and as the judge of the other."""
     above = torch.sigmoid((scores[:, None] - rows[:, :, None]) / temperature)
     return (above if weight is None else above * weight[:, None]).sum(2)
+
+
+def hinge_counts(scores: Tensor, mask: Tensor) -> Tensor:
+    """[B, L] sum over j of max(0, 1 + s_j - s_i), of which each document counts itself once; 0 where padded.
+
+    O(L log L) time: the documents with s_j > s_i - 1 are a tail of the sorted scores, whose sum is a difference of two
+    prefix sums. Differentiable; in float64 inside.
+
+    Args:
+        scores: [B, L], finite.
+        mask: [B, L], True for a real document.
+
+    Example:
+        >>> hinge_counts(torch.tensor([[0.0, 0.5, 5.0]]), torch.ones(1, 3).bool()).tolist()
+        [[8.5, 7.0, 1.0]]
+    """
+    centred = torch.where(mask, scores.to(exact_dtype(scores.device)), 0)
+    centred = centred - centred.sum(1, keepdim=True) / mask.sum(1, keepdim=True).clamp(min=1)
+    rising = centred.masked_fill(~mask, -torch.inf).sort(dim=1).values
+    sums = pad(torch.where(torch.isfinite(rising), rising, 0).cumsum(1), (1, 0))
+    below = torch.searchsorted(rising.detach(), centred.detach() - 1, right=True)  # documents that count nothing
+    counts = sums[:, -1:] - sums.gather(1, below) - (scores.shape[1] - below) * (centred - 1)
+    return (mask * counts).to(scores.dtype)
+
+
+def dense_hinge_counts(scores: Tensor, mask: Tensor) -> Tensor:
+    """The same as it is defined, as the judge of the other."""
+    return mask * (mask[:, None] * (1 + scores[:, None] - scores[:, :, None]).clamp(min=0)).sum(2)
 
 
 def some_rows(rows: int, others: int) -> Iterator[slice]:

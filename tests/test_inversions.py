@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from ltr.inversions import concordance, inversions
+from ltr.inversions import concordance, inversions, overtaken, righted
 
 
 def by_matrix(place: Tensor, labels: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
@@ -24,6 +24,29 @@ def test_inversions_of_all_orders(length: int) -> None:
 
 def test_equal_numbers_are_no_inversion() -> None:
     assert inversions(torch.tensor([[1, 1, 1], [2, 2, 0], [0, 0, 0]])).tolist() == [0, 2, 0]
+
+
+@pytest.mark.parametrize("levels", [1, 2, 5, 64])
+def test_overtaken_counts_the_earlier_and_larger_ones_of_each(levels: int) -> None:
+    torch.manual_seed(levels)
+    numbers = torch.randint(0, levels, (20, 64))
+    earlier = (numbers[:, :, None] > numbers[:, None]).triu(1).sum(1)
+    assert torch.equal(overtaken(numbers), earlier)
+    assert torch.equal(earlier.sum(1), inversions(numbers))
+
+
+@pytest.mark.parametrize("levels", [1, 2, 4, 1000])
+def test_pairs_righted_by_a_swap(levels: int) -> None:
+    torch.manual_seed(levels)
+    mask, labels = torch.rand(10, 12) < 0.8, torch.randint(0, levels, (10, 12)).double() / 3
+    place = torch.where(mask, torch.rand(10, 12), 2).argsort(1).argsort(1) + 1.0
+    before, found = by_matrix(place, labels, mask)[0], righted(place, labels, mask)(None)
+    for i in range(12):
+        for j in range(12):
+            swapped = place.clone()
+            swapped[:, i], swapped[:, j] = place[:, j], place[:, i]
+            more = by_matrix(swapped, labels, mask)[0] - before
+            assert torch.equal(found[:, i, j], torch.where(mask[:, i] & mask[:, j], more, 0).float())
 
 
 @pytest.mark.parametrize("levels", [1, 2, 3, 7, 1000])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from ltr.lists import ListBatch, check_lists, check_weight
+from ltr.lists import ListBatch, check_lists, check_weight, ragged
 from ltr.metrics import parse
 
 
@@ -168,3 +168,43 @@ def test_what_is_refused(arguments: tuple[list[float], ...], message: str) -> No
 
 def test_a_batch_is_a_named_tuple_of_five() -> None:
     assert ListBatch._fields == ("features", "relevance", "mask", "query", "weight")
+
+
+# -- flat lists -----------------------------------------------------------------------------------------------------
+
+
+def test_ragged_by_lengths() -> None:
+    index, mask = ragged(5, lengths=[2, 0, 3])
+    assert mask.tolist() == [[True, True, False], [False, False, False], [True, True, True]]
+    assert index[mask].tolist() == [0, 1, 2, 3, 4]
+    assert torch.equal(index, ragged(5, lengths=torch.tensor([2, 0, 3]))[0])
+
+
+@pytest.mark.parametrize("qid", [["b", "a", "b", "b", "a"], np.array([7, -1, 7, 7, -1]), torch.tensor([7, 3, 7, 7, 3])])
+def test_ragged_by_ids_in_any_order(qid: Any) -> None:
+    index, mask = ragged(5, qid=qid)
+    assert [row[real].tolist() for row, real in zip(index, mask, strict=True)] == [[0, 2, 3], [1, 4]]
+
+
+def test_ragged_without_documents() -> None:
+    assert [list(each.shape) for each in ragged(0, lengths=[])] == [[0, 0], [0, 0]]
+    assert [list(each.shape) for each in ragged(0, lengths=[0, 0])] == [[2, 0], [2, 0]]
+    assert [list(each.shape) for each in ragged(0, qid=[])] == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("given", [{}, {"lengths": [2], "qid": [0, 0]}])
+def test_ragged_wants_one_way_to_tell_lists_apart(given: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"^wanted lengths or qid, one of the two, to tell the lists apart$"):
+        ragged(2, **given)
+
+
+@pytest.mark.parametrize("lengths", [[2, 2], [1, -1, 3], [1.5, 1.5], [[3]]])
+def test_ragged_lengths_add_up(lengths: Any) -> None:
+    wanted = "lengths must be whole numbers >= 0 that add up to the 3 documents, got "
+    with pytest.raises(ValueError, match=f"^{re.escape(wanted)}"):
+        ragged(3, lengths=lengths)
+
+
+def test_ragged_ids_are_one_a_document() -> None:
+    with pytest.raises(ValueError, match=r"^qid must have an id for each of the 3 documents, got 2$"):
+        ragged(3, qid=["a", "b"])

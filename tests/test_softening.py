@@ -1,4 +1,4 @@
-"""ltr/softening.py: the kernel against its definition."""
+"""ltr/softening.py: the kernels against their definitions."""
 
 import pytest
 import torch
@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltr import softening
-from ltr.softening import dense_counts, soft_counts, some_rows
+from ltr.softening import dense_counts, dense_hinge_counts, hinge_counts, soft_counts, some_rows
 
 
 def both(rows: torch.Tensor, scores: torch.Tensor, weight: torch.Tensor, temperature: float) -> list[torch.Tensor]:
@@ -54,3 +54,28 @@ def test_a_second_derivative_is_refused_and_not_wrong() -> None:
     (slope,) = torch.autograd.grad(counts.square().sum(), scores, create_graph=True)
     with pytest.raises(RuntimeError, match="differentiate twice"):
         slope.sum().backward()
+
+
+@settings(max_examples=200)
+@given(st.integers(1, 3), st.integers(1, 9), st.sampled_from([0.3, 1.0, 30.0, 1e4]), st.booleans(), st.integers(0, 999))
+def test_hinge_counts_are_those_of_the_definition(
+    lists: int, documents: int, spread: float, tied: bool, seed: int
+) -> None:
+    """Scores on a grid of halves are tied, or exactly at the margin, where the slope is that of the lower side."""
+    draw = torch.Generator().manual_seed(seed)
+    scores, found = torch.randn(lists, documents, generator=draw, dtype=torch.float64) * spread, []
+    scores = (2 * scores).round() / 2 if tied else scores
+    mask = torch.rand(lists, documents, generator=draw) < 0.8
+    up = torch.randn(lists, documents, generator=draw, dtype=torch.float64)
+    for count in (hinge_counts, dense_hinge_counts):
+        leaf = scores.masked_fill(~mask, 0).requires_grad_()
+        value = count(leaf, mask)
+        found.append((value.detach(), *(() if tied else torch.autograd.grad(value, leaf, up))))
+    torch.testing.assert_close(*found, rtol=1e-11, atol=1e-11 * spread)
+
+
+def test_a_hinge_has_no_slope_at_its_margin() -> None:
+    scores = torch.tensor([[0.0, 1.0, 1.5]], dtype=torch.float64, requires_grad=True)
+    counts = hinge_counts(scores, torch.ones(1, 3).bool())
+    assert counts.tolist() == [[1 + 2 + 2.5, 1 + 0 + 1.5, 1 + 0 + 0.5]]
+    assert torch.autograd.grad(counts[0, 1:].sum(), scores)[0].tolist() == [[0, 0, 0]]

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from ltr.lists import check_lists
-from ltr.losses.base import Kind, Surrogate, learnable, positive
+from ltr.losses.base import Kind, Surrogate, learnable, positive, read_lists, weighted_gains
 from ltr.losses.pairs import rows_of
 from ltr.metrics import RankingMetric
-from ltr.ranking import Pool, soft_ranking
+from ltr.ranking import Pool, SoftRanking
 
 
 def approx_metric(
-    scores: Tensor, relevance: Tensor, mask: Tensor | None, metric: RankingMetric, temperature: float = 0.1
+    scores: Tensor,
+    relevance: Tensor,
+    mask: Tensor | None,
+    metric: RankingMetric,
+    temperature: float = 0.1,
+    *,
+    weight: Tensor | None = None,
 ) -> Tensor:
     """[B] the metric's own definition on soft ranks: rank_i = 1 + sum over j != i of sigmoid((s_j - s_i) / T).
 
@@ -20,13 +25,41 @@ def approx_metric(
     measures. See ``ApproxMetric`` for the arguments. Where documents without a gain are nothing to the metric, they
     are ranked by nobody: O(R L) for R documents with one.
     """
-    scores, relevance, mask = check_lists(scores, relevance, mask)
-    relevance = relevance.to(scores.dtype)
+    scores, relevance, mask, metric = read_gains(scores, relevance, mask, metric, weight)
+    return metric.of(*soft_ranks(scores, relevance, mask, metric, temperature))
+
+
+def soft_ranks(
+    scores: Tensor, relevance: Tensor, mask: Tensor, metric: RankingMetric, temperature: float
+) -> tuple[SoftRanking, Tensor]:
+    """The soft ranks [B, R] of the documents that the metric looks at, and their labels."""
+    pool = Pool(relevance, mask)
     if not metric.gainful:
-        return metric.of(soft_ranking(scores, mask, temperature), relevance)
+        return SoftRanking(scores, mask, temperature, pool=pool), relevance
     rows = rows_of(mask & (metric.document_gain(relevance) > 0))
-    ranking = soft_ranking(scores, mask, temperature, rows, Pool(relevance, mask))
-    return metric.of(ranking, relevance.gather(1, rows))
+    return SoftRanking(scores, mask, temperature, rows, pool), relevance.gather(1, rows)
+
+
+def read_gains(
+    scores: Tensor, relevance: Tensor, mask: Tensor | None, metric: RankingMetric, weight: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor, RankingMetric]:
+    """Scores, labels and mask as of ``read_lists``, and the metric; gains are multiplied by weights, if any."""
+    scores, relevance, mask, factor = read_lists(scores, relevance, mask, weight)
+    metric, relevance = weighted_gains(metric, relevance, mask, None if weight is None else factor)
+    return scores, relevance, mask, metric
+
+
+def shortfall(
+    value: Tensor,
+    scores: Tensor,
+    relevance: Tensor,
+    mask: Tensor | None,
+    metric: RankingMetric,
+    weight: Tensor | None,
+) -> Tensor:
+    """[B] 1 - a value that stands for the metric's, 0 where the metric has no answer."""
+    _, relevance, mask, metric = read_gains(scores, relevance, mask, metric, weight)
+    return (1 - value) * metric.defined(relevance, mask)
 
 
 class ApproxMetric(Surrogate):
@@ -53,6 +86,9 @@ class ApproxMetric(Surrogate):
         ('ndcg', 0.341)
     """
 
+    cost = "O(R L)"
+    suits = ("binary", "graded", "sparse", "clicks")
+
     def __init__(self, metric: RankingMetric | str, temperature: float = 0.1, truncate: bool = False) -> None:
         super().__init__()
         metric = learnable(metric)
@@ -66,9 +102,14 @@ class ApproxMetric(Surrogate):
     def kind(self) -> Kind:
         return "approximation"
 
-    def forward(self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None) -> Tensor:
-        scores, relevance, mask = check_lists(scores, relevance, mask)
-        return (1 - self.estimate(scores, relevance, mask)) * self.metric.defined(relevance, mask)
+    def forward(
+        self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None, *, weight: Tensor | None = None
+    ) -> Tensor:
+        scores, relevance, mask, metric = read_gains(scores, relevance, mask, self.metric, weight)
+        ranking, labels = soft_ranks(scores, relevance, mask, metric, self.temperature)
+        return (1 - metric.of(ranking, labels)) * metric.answered(ranking, labels)
 
-    def estimate(self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None) -> Tensor:
-        return approx_metric(scores, relevance, mask, self.metric, self.temperature)
+    def estimate(
+        self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None, *, weight: Tensor | None = None
+    ) -> Tensor:
+        return approx_metric(scores, relevance, mask, self.metric, self.temperature, weight=weight)

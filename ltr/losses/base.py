@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Literal, get_args
+from dataclasses import replace
+from math import inf
+from typing import Any, Literal, get_args
 
+import torch
 from torch import Tensor, nn
 
-from ltr.gains import LEAST, real
-from ltr.metrics import Judged, RankingMetric, parse
+from ltr.gains import LEAST, Linear, real
+from ltr.lists import as_tensor, check_lists, check_weight, may_look, ragged
+from ltr.metrics import DCG, NDCG, Judged, RankingMetric, parse
 
 Kind = Literal["approximation", "bound", "neither"]
+Suits = Literal["binary", "graded", "sparse", "clicks", "real", "teacher"]
 
 
 class Surrogate(nn.Module, ABC):
     """A differentiable stand-in for a ranking metric.
 
-    ``forward`` gives one loss per list; reducing over lists is the trainer's job, done once. A subclass sets ``unit``
-    and, where it can, ``kind`` with ``estimate`` or ``certificate``:
+    ``forward`` gives one loss per list; ``mean`` reduces over lists, once, and ``flat`` takes lists one after the other
+    instead of padded ones. A subclass sets ``unit`` and, where it can, ``kind`` with ``estimate`` or ``certificate``:
 
     - approximation: loss = 1 - estimate, and the estimate is a number that wants to be the metric;
-    - bound: ``certificate`` is a value that the metric cannot be below, whatever the scores;
+    - bound: ``certificate`` is a value that the metric cannot be worse than, whatever the scores;
     - neither: the loss has no common unit with any metric, and no difference between them is ever formed.
     """
 
     metric: RankingMetric | None = None  # the metric inside the formula, when it has one
     unit: str = "loss units"  # what one unit of the loss is, printed beside every loss
-    shift_invariant: ClassVar[bool] = True  # is the loss unchanged when all scores of a list grow by one constant?
+    cost: str = "unknown"  # time for a list of L documents, R of them with a gain or above the lowest label
+    suits: tuple[Suits, ...] = ("binary", "graded")  # labels that it is made for
+    shift_invariant: bool = True  # is the loss unchanged when all scores of a list grow by one constant?
     informative: bool = True  # does a falling value mean progress? False: never stop or select on it
+    fractional: bool = True  # does it take labels between the grades?
+    largest_label: float = inf  # larger ones are refused
+    needs_teacher: bool = False  # does ``forward`` want ``teacher``, the scores [B, L] of another ranker?
+    sampled_gradient: bool = False  # is the gradient right on average over draws, not for each of them?
 
     @property
     def kind(self) -> Kind:
@@ -42,7 +53,9 @@ class Surrogate(nn.Module, ABC):
     def forward(self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None) -> Tensor:
         """[B] the loss of each list, from scores [B, L], relevance [B, L] >= 0 and mask [B, L].
 
-        Zero with a live graph for a list in which the formula has no term.
+        Zero with a live graph for a list in which the formula has no term. The surrogates of this package take
+        ``weight`` [B, L] >= 0 too, one of each document: it multiplies the document's term (of a pair, that of the
+        better document; where gains are measured against their ideal or divided by their sum, the gain).
         """
 
     def estimate(self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None) -> Tensor | None:
@@ -50,8 +63,126 @@ class Surrogate(nn.Module, ABC):
         return None
 
     def certificate(self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None) -> Tensor | None:
-        """[B] the value of its aim that a bound guarantees; None for the other kinds."""
+        """[B] the value that a bound guarantees its aim to be no worse than; None for the other kinds."""
         return None
+
+    def share(self, relevance: Tensor, mask: Tensor) -> Tensor | None:
+        """[B] what each list weighs in a mean over lists, beside weights of its own; None: all the same."""
+        return None
+
+    def mean(
+        self,
+        scores: Tensor,
+        relevance: Tensor,
+        mask: Tensor | None = None,
+        *,
+        list_weight: Tensor | None = None,
+        **documents: Tensor,
+    ) -> Tensor:
+        """The mean loss of the lists, a scalar to descend; 0 where no list counts.
+
+        Args:
+            scores, relevance, mask: [B, L] as ``forward`` takes them.
+            list_weight: [B] >= 0, of each list.
+            documents: what ``forward`` takes besides, such as weight [B, L].
+        """
+        losses: Tensor = self(scores, relevance, mask, **documents)
+        return mean_over_lists(losses, self.shares(scores, relevance, mask, list_weight))
+
+    def shares(
+        self, scores: Tensor, relevance: Tensor, mask: Tensor | None, list_weight: Tensor | None = None
+    ) -> Tensor:
+        """[B] what each list weighs in a mean: ``list_weight`` times ``share``."""
+        scores, relevance, mask = check_lists(scores, relevance, mask)
+        weight = scores.new_ones(len(scores)) if list_weight is None else check_weight(list_weight).to(scores)
+        share = self.share(relevance, mask)
+        return weight if share is None else weight * share
+
+    def flat(self, scores: Tensor, relevance: Any, *, lengths: Any = None, qid: Any = None, **documents: Any) -> Tensor:
+        """[B] the loss of each list, from flat scores [N] and labels [N].
+
+        Args:
+            scores: [N], of the documents of all lists.
+            relevance: [N].
+            lengths: [B] documents of each list, which lie one after the other; or
+            qid: [N] query ids, in any order; lists stand in order of first appearance.
+            documents: what ``forward`` takes besides, [N] each.
+
+        Raises:
+            ValueError: neither or both of lengths and qid are given, or they do not fit the documents.
+
+        Example:
+            >>> from ltr.losses import ListNet
+            >>> scores, labels = torch.tensor([0.3, 0.7, -0.2]), torch.tensor([1.0, 0.0, 2.0])
+            >>> ListNet().flat(scores, labels, qid=["a", "b", "a"]).shape
+            torch.Size([2])
+        """
+        named = {"relevance": relevance} | documents
+        values = {name: as_tensor(each, name).to(scores.device) for name, each in named.items()}
+        for name, each in values.items():
+            if scores.dim() != 1 or each.shape[:1] != scores.shape:
+                raise ValueError(
+                    f"scores and {name} must be flat and of one length, [documents]; "
+                    f"got {list(scores.shape)} and {list(each.shape)}"
+                )
+        index, mask = (each.to(scores.device) for each in ragged(len(scores), lengths=lengths, qid=qid))
+        if not len(scores):
+            index = index.new_zeros(len(index), 0)
+        padded = {name: each[index] for name, each in values.items()}
+        losses: Tensor = self(scores[index], padded.pop("relevance"), mask, **padded)
+        return losses
+
+
+def mean_over_lists(losses: Tensor, weight: Tensor) -> Tensor:
+    """sum w_b loss_b / sum w_b, 0 where no list has a weight."""
+    total = weight.sum()
+    return (weight * losses).sum() / torch.where(total > 0, total, 1)
+
+
+def read_lists(
+    scores: Tensor, relevance: Tensor, mask: Tensor | None, weight: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Scores, relevance and weight [B, L] in the type of the scores, and mask [B, L]; all of them 0 where padded.
+
+    Raises:
+        ValueError: shapes differ, a label is negative or no number, or so is a weight; see ``ltr.lists.check_lists``.
+    """
+    scores, relevance, mask = check_lists(scores, relevance, mask)
+    relevance = relevance.to(scores.dtype)
+    if weight is None:
+        return scores, relevance, mask, mask.to(scores.dtype)
+    weight = like_documents("weight", weight, mask).to(scores.dtype)
+    check_weight(weight)
+    return scores, relevance, mask, weight
+
+
+def like_documents(name: str, values: Tensor, mask: Tensor) -> Tensor:
+    """[B, L] the values, one a document, as [L] or [B, L] like the scores; 0 where padded.
+
+    Raises:
+        ValueError: they are of another shape.
+    """
+    values = as_tensor(values, name).to(mask.device)
+    if not values.shape[-1:].numel() and not values.numel():
+        values = values.new_zeros(mask.shape)  # lists without documents
+    values = values[None] if values.dim() == 1 else values
+    if values.shape != mask.shape:
+        raise ValueError(
+            f"{name} must be one a document, [lists, documents] = {list(mask.shape)} as the scores; "
+            f"got {list(values.shape)}"
+        )
+    return values.masked_fill(~mask, 0)
+
+
+def check_labels(relevance: Tensor, most: float, rule: str) -> None:
+    """Refuse labels [B, L] above ``most``; looked at on the CPU alone.
+
+    Raises:
+        ValueError: one is; the error starts with the rule.
+    """
+    if may_look(relevance) and relevance.numel() and relevance.max() > most:
+        row, column = (relevance > most).nonzero()[0].tolist()
+        raise ValueError(f"{rule}: list {row}, document {column} has the label {relevance[row, column].item():g}")
 
 
 def learnable(metric: RankingMetric | str) -> RankingMetric:
@@ -64,6 +195,27 @@ def learnable(metric: RankingMetric | str) -> RankingMetric:
     if isinstance(metric, Judged):
         raise ValueError(f"{metric.name}: it measures the judgements, so there is nothing to train on")
     return metric
+
+
+def weighted_gains(
+    metric: RankingMetric, relevance: Tensor, mask: Tensor, weight: Tensor | None
+) -> tuple[RankingMetric, Tensor]:
+    """A metric and labels [B, L] for it, in which each document's gain is multiplied by its weight.
+
+    Args:
+        metric: the one to weight.
+        relevance, mask: [B, L].
+        weight: [B, L], or None: metric and labels stay as they are.
+
+    Raises:
+        ValueError: the metric has no gains, only relevant documents.
+    """
+    if weight is None:
+        return metric, relevance
+    if not isinstance(metric, NDCG | DCG):
+        raise ValueError(f"weight: a document's weight multiplies its gain, and {metric.name} has none; leave it out")
+    gain = metric.gains(relevance, mask) if isinstance(metric, NDCG) else metric.document_gain(relevance)
+    return replace(metric, gain=Linear()), gain.to(relevance.dtype) * weight
 
 
 def check_word(name: str, value: str, words: Any) -> None:
@@ -79,3 +231,12 @@ def positive(name: str, value: float) -> float:
         ValueError: it is not a finite number above 0.
     """
     return real(value, f"{name} must be a number above 0", LEAST)
+
+
+def whole(name: str, value: int, least: int = 0) -> int:
+    """The value as an int.
+
+    Raises:
+        ValueError: it is not a whole number of at least ``least``.
+    """
+    return int(real(value, f"{name} must be a whole number of at least {least}", least, whole=True))

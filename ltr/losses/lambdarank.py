@@ -7,16 +7,26 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from ltr.lists import check_lists
-from ltr.losses.base import Kind, Surrogate, check_word, learnable, positive
-from ltr.losses.pairs import Log, Weigh, above_the_lowest, fewest_rows, greater, logistic, pair_sum
+from ltr.losses.base import Kind, Surrogate, check_word, learnable, positive, read_lists
+from ltr.losses.pairs import (
+    Log,
+    Pairs,
+    Weigh,
+    above_the_lowest,
+    closeness,
+    fewest_rows,
+    greater,
+    logistic,
+    over_pairs,
+    pair_share,
+    pair_sum,
+)
 from ltr.metrics import DCG, NDCG, RankingMetric
 from ltr.metrics.base import CountMetric, Deltas, SumMetric, linear_deltas
 from ltr.ranking import Pool, Ranking, exact_ranking
 
 Cutoff = Literal["discount", "any", "both"]
 Norm = Literal["none", "list", "score", "both"]
-NEAR = 0.01  # what LightGBM and XGBoost add to a difference of scores before they divide by it
 
 
 def lambda_rank(
@@ -28,6 +38,9 @@ def lambda_rank(
     log: Log = "binary",
     cutoff: Cutoff = "discount",
     norm: Norm = "none",
+    pairs: Pairs = "sum",
+    *,
+    weight: Tensor | None = None,
 ) -> Tensor:
     """[B] sum over pairs y_i > y_j of |metric after swapping i and j - before| * log2(1 + exp(-sigma (s_i - s_j))).
 
@@ -35,11 +48,14 @@ def lambda_rank(
     k. Source: Burges, Ragno, Le (2006), Learning to rank with nonsmooth cost functions. See ``LambdaRank`` for the
     arguments.
     """
-    scores, relevance, mask = check_lists(scores, relevance, mask)
+    weighted = weight is not None
+    scores, relevance, mask, weight = read_lists(scores, relevance, mask, weight)
     with torch.no_grad():
-        by_score = norm in ("score", "both")
-        rows, weigh, signed = _weights(scores, relevance.to(scores.dtype), mask, metric, cutoff, by_score)
-    return pair_sum(scores, rows, weigh, logistic(sigma, log), signed=signed, damped=norm in ("list", "both"))
+        own = weight if weighted else None
+        rows, weigh, signed = _weights(scores, relevance, mask, own, metric, cutoff, norm in ("score", "both"))
+    damped = norm in ("list", "both")
+    summed = pair_sum(scores, rows, weigh, logistic(sigma, log), signed=signed, damped=damped)
+    return over_pairs(summed, pairs, relevance, mask)
 
 
 class LambdaRank(Surrogate):
@@ -52,7 +68,8 @@ class LambdaRank(Surrogate):
     nothing about progress, since the weights move as the ranks do.
 
     Args:
-        metric: a metric or its name; equal scores count as the mean over their orders.
+        metric: a metric or its name; equal scores count by its rule for ties: the mean over their orders, unless it
+            says otherwise (ndcg-stable: in the order of the input, as in Rax).
         sigma: > 0, steepness in 1 / units of the scores.
         log: "binary", in bits, or "natural", as in LightGBM, XGBoost, CatBoost, Rax and TensorFlow Ranking.
         cutoff: what k means. "discount": places beyond k are worth nothing (Rax, TensorFlow Ranking). "any": pairs with
@@ -60,6 +77,8 @@ class LambdaRank(Surrogate):
             both must be there (allRank, sentence-transformers), so that a document below k learns nothing.
         norm: "list" scales a list by log2(1 + S) / S, S being twice the sum of its gradients' pairs; "score" divides a
             pair by 0.01 + |s_i - s_j|; "both", as LightGBM and XGBoost do unless told otherwise; or "none".
+        pairs: "sum", or "mean" over the list's pairs y_i > y_j; "batch" is the mean of which the mean over lists is one
+            over all pairs of the batch (allRank, Rax, sentence-transformers).
 
     Raises:
         ValueError: an unknown metric or option, a sigma that is not above 0, or a rule for k without one.
@@ -71,6 +90,8 @@ class LambdaRank(Surrogate):
         0.5539
     """
 
+    cost = "O(R L)"
+    suits = ("binary", "graded", "sparse")
     informative = False
 
     def __init__(
@@ -80,38 +101,57 @@ class LambdaRank(Surrogate):
         log: Log = "binary",
         cutoff: Cutoff = "discount",
         norm: Norm = "none",
+        pairs: Pairs = "sum",
     ) -> None:
         super().__init__()
         self.metric: RankingMetric = learnable(metric)
         self.sigma = positive("sigma", sigma)
-        self.log, self.cutoff, self.norm = log, cutoff, norm
-        for name, value, words in (("log", log, Log), ("cutoff", cutoff, Cutoff), ("norm", norm, Norm)):
-            check_word(name, value, words)
+        self.log, self.cutoff, self.norm, self.pairs = log, cutoff, norm, pairs
+        for name, words in {"log": Log, "cutoff": Cutoff, "norm": Norm, "pairs": Pairs}.items():
+            check_word(name, getattr(self, name), words)
         if cutoff != "discount" and (self.metric.k is None or isinstance(self.metric, CountMetric)):
             raise ValueError(f"cutoff={cutoff}: wants a metric whose places differ below its k, got {self.metric.name}")
         self.unit = self.metric.name if self.kind == "bound" else f"weighted {'bits' if log == 'binary' else 'nats'}"
 
     @property
     def kind(self) -> Kind:
-        plain = not isinstance(self.metric, NDCG) or self.metric.short == "keep"
-        usual = (self.log, self.cutoff, self.norm) == ("binary", "discount", "none")
-        return "bound" if isinstance(self.metric, NDCG | DCG) and plain and usual else "neither"
+        usual = (self.log, self.cutoff, self.norm, self.pairs) == ("binary", "discount", "none", "sum")
+        return "bound" if usual and sums_gains(self.metric) else "neither"
 
-    def forward(self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None) -> Tensor:
-        return lambda_rank(scores, relevance, mask, self.metric, self.sigma, self.log, self.cutoff, self.norm)
+    def forward(
+        self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None, *, weight: Tensor | None = None
+    ) -> Tensor:
+        options = (self.sigma, self.log, self.cutoff, self.norm, self.pairs)
+        return lambda_rank(scores, relevance, mask, self.metric, *options, weight=weight)
 
     def certificate(self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None) -> Tensor | None:
         if self.kind != "bound":
             return None
         return self.metric.ceiling(relevance, mask) - self.forward(scores, relevance, mask)
 
+    def share(self, relevance: Tensor, mask: Tensor) -> Tensor | None:
+        return pair_share(self.pairs, relevance, mask)
+
+
+def sums_gains(metric: RankingMetric) -> bool:
+    """Is it a sum of gains times discounts, whatever the list? Where short lists are 0, their order does not matter."""
+    return isinstance(metric, DCG) or (isinstance(metric, NDCG) and metric.short == "keep")
+
 
 def _weights(
-    scores: Tensor, relevance: Tensor, mask: Tensor, metric: RankingMetric, cutoff: Cutoff, by_score: bool
+    scores: Tensor,
+    relevance: Tensor,
+    mask: Tensor,
+    own: Tensor | None,
+    metric: RankingMetric,
+    cutoff: Cutoff,
+    by_score: bool,
 ) -> tuple[Tensor, Weigh, bool]:
     """Rows with a document of each pair that counts, what the pairs weigh, each of them once, and whether the row's
-    document may be the worse one."""
-    ranking = exact_ranking(scores, mask, pool=Pool(relevance, mask), dtype=scores.dtype)
+    document may be the worse one. ``own``: [B, L] the weights of the documents, 1 when None."""
+    ranking = exact_ranking(
+        scores, mask, metric.ties, relevance=relevance, pool=Pool(relevance, mask), dtype=scores.dtype
+    )
     deltas = _deltas(ranking, relevance, metric, cutoff)
     top = ranking.within(metric.k) > 0
     partners = top if cutoff == "both" else mask
@@ -123,18 +163,17 @@ def _weights(
     mine = relevance.masked_fill(~choice[chosen], torch.nan)  # in no pair where the row is none
     lower = relevance.masked_fill(~partners, torch.inf)[:, None]
     higher = relevance.masked_fill(~mask | top, -torch.inf)[:, None]
-    highest, lowest = (scores.masked_fill(~mask, end).unsqueeze(1) for end in (-torch.inf, torch.inf))
-    apart = highest.amax(2, keepdim=True) > lowest.amin(2, keepdim=True)  # are not all scores of the list equal?
+    apart = closeness(scores, mask) if by_score else None
 
     def weigh(some: Tensor) -> Tensor:
         label, weight = mine.gather(1, some)[:, :, None], deltas(some).abs_()
+        counts = greater(label, lower)  # the better document of each pair
+        if own is not None:
+            counts *= own.gather(1, some)[:, :, None]
         if by_place:  # the first k, each with all of lower labels, and with those of higher ones beyond k
-            weight *= greater(label, lower) - greater(higher, label)
-        else:  # the better document of each pair
-            weight *= greater(label, lower)
-        if by_score:
-            weight /= torch.where(apart, NEAR + (scores.gather(1, some)[:, :, None] - scores[:, None]).abs(), 1)
-        return weight
+            counts -= greater(higher, label) * (1 if own is None else own[:, None])
+        weight *= counts
+        return weight if apart is None else weight.div_(apart(some))
 
     return rows, weigh, by_place
 

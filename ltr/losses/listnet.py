@@ -5,16 +5,22 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ltr.lists import check_lists
-from ltr.losses.base import Surrogate, positive
+from ltr.losses.base import Surrogate, positive, read_lists
 from ltr.losses.softmax import log_softmax
 
 
-def list_net(scores: Tensor, relevance: Tensor, mask: Tensor | None, temperature: float = 1.0) -> Tensor:
+def list_net(
+    scores: Tensor,
+    relevance: Tensor,
+    mask: Tensor | None = None,
+    temperature: float = 1.0,
+    *,
+    weight: Tensor | None = None,
+) -> Tensor:
     """[B] -sum_i q_i log softmax(s)_i with q = softmax(labels / temperature). See ``ListNet``."""
-    scores, relevance, mask = check_lists(scores, relevance, mask)
-    target = torch.where(mask, log_softmax(relevance.to(scores.dtype) / temperature, mask).exp(), 0)
-    return -(target * log_softmax(scores, mask)).sum(-1)
+    scores, relevance, mask, weight = read_lists(scores, relevance, mask, weight)
+    target = torch.where(mask, log_softmax(relevance / temperature, mask).exp(), 0)
+    return -(weight * target * log_softmax(scores, mask)).sum(-1)
 
 
 class ListNet(Surrogate):
@@ -37,10 +43,14 @@ class ListNet(Surrogate):
     """
 
     unit = "nats"
+    cost = "O(L)"
+    suits = ("graded", "real")
 
     def __init__(self, temperature: float = 1.0) -> None:
         super().__init__()
         self.temperature = positive("temperature", temperature)
 
-    def forward(self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None) -> Tensor:
-        return list_net(scores, relevance, mask, self.temperature)
+    def forward(
+        self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None, *, weight: Tensor | None = None
+    ) -> Tensor:
+        return list_net(scores, relevance, mask, self.temperature, weight=weight)

@@ -1,44 +1,70 @@
-"""Softmax cross entropy with normalised gains as targets."""
+"""Softmax cross entropy with gains or labels as targets."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from ltr.lists import check_lists
-from ltr.losses.base import Kind, Surrogate
+from ltr.lists import all_real, check_lists
+from ltr.losses.base import Kind, Surrogate, check_word, positive, read_lists
 from ltr.metrics import AP, DCG, NDCG, RR, RankingMetric, parse
 from ltr.ranking import exact_ranking
+
+Target = Literal["gains", "labels", "raw"]
+
+
+def softmax_cross_entropy(
+    scores: Tensor,
+    relevance: Tensor,
+    mask: Tensor | None,
+    metric: RankingMetric,
+    target: Target = "gains",
+    temperature: float = 1.0,
+    *,
+    weight: Tensor | None = None,
+) -> Tensor:
+    """[B] -sum_i q_i log softmax(s / T)_i with q_i = g_i / sum g, g the gains of the metric. See ``Softmax``."""
+    scores, relevance, mask, weight = read_lists(scores, relevance, mask, weight)
+    share, total = shares(relevance, mask, weight, metric, target)
+    loss = -(share * log_softmax(scores / temperature, mask)).sum(-1)
+    return total * loss if target == "raw" else loss
 
 
 def log_softmax(scores: Tensor, mask: Tensor) -> Tensor:
     """[B, L] log softmax over the real documents, 0 where padded, finite for lists without any."""
+    if all_real(mask):
+        return torch.log_softmax(scores, -1)
     inside = mask | ~mask.any(-1, keepdim=True)
     return torch.log_softmax(scores.masked_fill(~inside, -torch.inf), -1).masked_fill(~mask, 0)
 
 
-def softmax_cross_entropy(scores: Tensor, relevance: Tensor, mask: Tensor | None, metric: RankingMetric) -> Tensor:
-    """[B] -sum_i q_i log softmax(s)_i with q_i = g_i / sum g, g the gains of the metric. See ``Softmax``."""
-    scores, relevance, mask = check_lists(scores, relevance, mask)
-    gain = metric.gains(relevance, mask).to(scores.dtype)
-    total = gain.sum(-1, keepdim=True)
-    target = gain / torch.where(total > 0, total, 1)
-    return -(target * log_softmax(scores, mask)).sum(-1)
+def shares(
+    relevance: Tensor, mask: Tensor, weight: Tensor, metric: RankingMetric, target: Target
+) -> tuple[Tensor, Tensor]:
+    """[B, L] each document's share of the list's weighted gains or labels, and [B] their sum."""
+    worth = weight * (metric.gains(relevance, mask).to(weight) if target == "gains" else relevance)
+    total = worth.sum(-1, keepdim=True)
+    return worth / torch.where(total > 0, total, 1), total[:, 0]
 
 
 class Softmax(Surrogate):
     """Softmax cross entropy on a metric's gains, which bounds the metric over the full list.
 
-    ``loss = -sum_i q_i log softmax(s)_i, q = g / sum g``. Since rank_i <= 1 / softmax_i, and by Jensen:
+    ``loss = -sum_i q_i log softmax(s / T)_i, q = g / sum g``. Since rank_i <= 1 / softmax_i, and by Jensen:
     NDCG >= (sum g / IDCG) exp(-loss) for any discount of at least 1/r; RR and AP >= exp(-loss), q being uniform over
     the relevant documents. Source: Bruch et al. (2019), An analysis of the softmax cross entropy loss for learning to
     rank with binary relevance; Bruch (2021) for graded gains.
 
     Args:
         metric: a metric or its name, of which the gain (or relevance threshold) is taken.
+        target: "gains"; or "labels", q = y / sum y; or "raw", q = y, by which lists with more relevance weigh more (the
+            default of Rax, TensorFlow Ranking and CatBoost). Only gains bound the metric.
+        temperature: T > 0, in units of the scores (CatBoost's 1 / beta).
 
     Raises:
-        ValueError: an unknown metric.
+        ValueError: an unknown metric or target, or a temperature that is not above 0.
 
     Example:
         >>> import torch
@@ -49,19 +75,27 @@ class Softmax(Surrogate):
     """
 
     unit = "nats"
+    cost = "O(L)"
+    suits = ("binary", "graded", "sparse", "clicks")
 
-    def __init__(self, metric: RankingMetric | str) -> None:
+    def __init__(self, metric: RankingMetric | str, target: Target = "gains", temperature: float = 1.0) -> None:
         super().__init__()
         self.metric: RankingMetric = parse(metric).uncut()
+        self.target, self.temperature = target, positive("temperature", temperature)
+        check_word("target", target, Target)
 
     @property
     def kind(self) -> Kind:
+        if self.target != "gains":
+            return "neither"
         if isinstance(self.metric, NDCG | DCG):
             return "bound" if self.metric.discount.above_reciprocal else "neither"
         return "bound" if isinstance(self.metric, RR | AP) else "neither"
 
-    def forward(self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None) -> Tensor:
-        return softmax_cross_entropy(scores, relevance, mask, self.metric)
+    def forward(
+        self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None, *, weight: Tensor | None = None
+    ) -> Tensor:
+        return softmax_cross_entropy(scores, relevance, mask, self.metric, self.target, self.temperature, weight=weight)
 
     def certificate(self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None) -> Tensor | None:
         if self.kind != "bound":

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from ltr.metrics.base import BinaryMetric
+from ltr.metrics.base import BinaryMetric, both_real, sides
 from ltr.ranking import Ranking
 
 
@@ -38,6 +38,13 @@ class AUC(BinaryMetric):
         above, beside = ranking.counts(others)
         pairs = relevant.sum(1) * others.sum(1)
         return (pairs - (relevant * (above + beside / 2)).sum(1)) / pairs.clamp(min=1)
+
+    def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
+        """Each place that a relevant document gains on another is a pair."""
+        relevant = self.relevant(ranking, relevance).to(ranking.position.dtype)
+        pairs = relevant.sum(1) * (ranking.mask * (1 - relevant)).sum(1)
+        (mine, theirs), (here, there) = sides(relevant, rows), sides(ranking.by_index().position, rows)
+        return (theirs - mine) * (there - here) * both_real(ranking, rows) / pairs.clamp(min=1)[:, None, None]
 
     def answered(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         relevant = self.relevant(ranking, relevance)

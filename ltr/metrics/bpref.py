@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from ltr.metrics.base import BinaryMetric, Unjudged
+from ltr.metrics.base import BinaryMetric, Unjudged, both_real, sides
 from ltr.ranking import Ranking
 
 
@@ -54,5 +54,34 @@ class Bpref(BinaryMetric):
         above, beside = ranking.counts((ranking.labelled & ~relevant).to(total.dtype))
         capped = torch.minimum((total - above).ceil().clamp(min=0), beside + 1)  # of the s + 1 cases, those below R
         counted = capped * above + capped * (capped - 1) / 2 + (beside + 1 - capped) * total
-        most = torch.minimum(ranking.pool(relevance).size - total, total).clamp(min=1)
-        return (relevant * (1 - counted / (beside + 1) / most)).sum(-1) / total[:, 0]
+        return (relevant * (1 - counted / (beside + 1) / self._most(ranking, relevance))).sum(-1) / total[:, 0]
+
+    def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
+        """The two documents take over each other's n, but for themselves; each document between them has one more above
+        it, or one less, where just one of the two is judged non-relevant."""
+        ranking = ranking.by_index()
+        relevant, total = self.relevant(ranking, relevance), self.total(ranking, relevance)
+        other = (ranking.labelled & ~relevant).to(total.dtype)
+        n, cap = ranking.counts(other)[0], total[:, :, None]
+        here, there = sides(ranking.position, rows)
+
+        def pair(values: Tensor) -> tuple[Tensor, Tensor]:
+            mine, theirs = sides(values, rows)
+            return torch.where(here < there, mine, theirs), torch.where(here < there, theirs, mine)
+
+        def between(marked: Tensor) -> Tensor:
+            marked = (marked & relevant).to(total.dtype)
+            upper, lower = pair(ranking.counts(marked)[0])
+            return lower - upper - pair(marked)[0]
+
+        (good_u, good_v), (other_u, other_v) = pair(relevant.to(total.dtype)), pair(other)
+        (n_u, n_v), more = pair(n), other_v - other_u
+        moved = torch.minimum(n_v + more, cap) - torch.minimum(n_u, cap)  # of the upper one, which goes down
+        worse = good_u * moved + good_v * (torch.minimum(n_u, cap) - torch.minimum(n_v, cap))
+        worse += torch.where(more > 0, between(n < total), torch.where(more < 0, -between(n <= total), 0))
+        return -worse * both_real(ranking, rows) / (self._most(ranking, relevance) * total)[:, :, None]
+
+    def _most(self, ranking: Ranking, relevance: Tensor) -> Tensor:
+        """[B, 1] min(N, R), at least 1."""
+        total = self.total(ranking, relevance)
+        return torch.minimum(ranking.pool(relevance).size - total, total).clamp(min=1)

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from ltr.gains import Gain, Linear
-from ltr.metrics.base import RankingMetric
+from ltr.inversions import righted
+from ltr.metrics.base import Deltas, RankingMetric
 from ltr.ranking import Ranking
 
 
@@ -38,6 +39,15 @@ class PairAccuracy(RankingMetric):
     def of(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         right, wrong, tied = ranking.concordance(relevance)
         return (right + tied / 2) / (right + wrong + tied).clamp(min=1)
+
+    def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
+        return self.deltas(ranking, relevance)(rows)
+
+    def deltas(self, ranking: Ranking, relevance: Tensor) -> Deltas:
+        more = righted(ranking.by_index().position, relevance, ranking.mask)
+        right, wrong, tied = ranking.concordance(relevance)
+        pairs = (right + wrong + tied).clamp(min=1).to(ranking.position.dtype)[:, None, None]
+        return lambda rows: more(rows) / pairs
 
     def answered(self, ranking: Ranking, relevance: Tensor) -> Tensor:
         return labels_differ(ranking, relevance)

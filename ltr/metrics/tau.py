@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from ltr.gains import Gain, Linear
-from ltr.metrics.base import RankingMetric
+from ltr.inversions import righted
+from ltr.metrics.base import Deltas, RankingMetric
 from ltr.metrics.measure import Answer
 from ltr.metrics.pairs import labels_differ
 from ltr.order import Ties
@@ -60,6 +61,18 @@ class KendallTau(RankingMetric):
         apart = size * (size - 1) / 2 - (ranking.mask * (ranking.block - 1)).sum(1) / 2  # pairs with different scores
         scale = ((right + wrong + tied).detach() * apart).sqrt()  # no score changes their sum
         return (right - wrong) / torch.where(scale > 0, scale, 1)
+
+    def swap_deltas(self, ranking: Ranking, relevance: Tensor, rows: Tensor | None = None) -> Tensor:
+        return self.deltas(ranking, relevance)(rows)
+
+    def deltas(self, ranking: Ranking, relevance: Tensor) -> Deltas:
+        """Without ties, a pair that stands right now stood wrong before."""
+        more = righted(ranking.by_index().position, relevance, ranking.mask)
+        right, wrong, tied = ranking.concordance(relevance)
+        size = ranking.size[:, 0]
+        scale = ((right + wrong + tied) * (size * (size - 1) / 2)).sqrt().clamp(min=1)
+        scale = scale.to(ranking.position.dtype)[:, None, None]
+        return lambda rows: 2 * more(rows) / scale
 
     def ceiling_of(self, given: Answer) -> Tensor:
         return self.measured(Answer(given.relevance, *given[1:])).value

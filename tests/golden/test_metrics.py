@@ -17,7 +17,7 @@ from ltr.evaluation import evaluate_lists, join
 from ltr.metrics import Answer, Exp2, Measured, RankingMetric, answer, measure, parse
 
 HERE = Path(__file__).parent
-FIXTURES = json.loads((HERE / "losses.json").read_text())["fixtures"]
+FIXTURES = json.loads((HERE / "losses" / "fixtures.json").read_text())["fixtures"]
 PEERS = json.loads((HERE / "metrics.json").read_text())["cases"]
 EDGES = json.loads((HERE / "edges.json").read_text())
 OPTIONS: dict[str, dict[str, Any]] = {

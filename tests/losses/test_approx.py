@@ -107,3 +107,20 @@ def test_lists_no_longer_than_the_cutoff_keep_a_live_graph(name: str) -> None:
 def test_the_function_takes_the_metric_as_it_is() -> None:
     exact = approx_metric(*LISTS, None, parse("ndcg@2"), temperature=0.001)
     assert exact.item() == pytest.approx(parse("ndcg@2")(*LISTS).item())
+
+
+def test_a_weight_multiplies_the_gain_here_and_in_the_ideal() -> None:
+    first, _, third = soft_ranks(0.5)
+    weight = torch.tensor([[2.0, 1.0, 9.0]])
+    ndcg = (2 * 3 / log2(1 + first) + 9 / log2(1 + third)) / (9 + 6 / log2(3))
+    assert ApproxMetric("ndcg", 0.5)(*LISTS, weight=weight).item() == pytest.approx(1 - ndcg)
+    assert ApproxMetric("ndcg", 0.5)(*LISTS, weight=0 * weight).item() == 0
+    with pytest.raises(ValueError, match=r"^weight: a document's weight multiplies its gain, and mrr has none"):
+        ApproxMetric("mrr")(*LISTS, weight=weight)
+
+
+def test_the_mean_over_relevant_documents_is_a_dcg() -> None:
+    """TensorFlow Ranking's ApproxMRR, sum of y_i / r_i over sum of y_i: an MRR where one document is relevant."""
+    first, _, third = soft_ranks(0.5)
+    mean = (2 / first + 1 / third) / (2 + 1)
+    assert ApproxMetric("dcg-linear-reciprocal", 0.5).estimate(*LISTS).item() / 3 == pytest.approx(mean)

@@ -1,12 +1,16 @@
 """ltr/losses/base.py: what every surrogate says about itself."""
 
 import re
+from dataclasses import replace
 
 import pytest
 import torch
 from torch import Tensor
 
+from ltr.gains import Linear
 from ltr.losses import MSE, ApproxMetric, LambdaRank, ListNet, RankNet, Softmax, Surrogate
+from ltr.losses.base import weighted_gains
+from ltr.metrics import parse
 
 LISTS = torch.tensor([[0.3, 0.7, -0.2]]), torch.tensor([[2.0, 0.0, 1.0]])
 
@@ -102,3 +106,87 @@ def test_there_is_nothing_to_learn_from_a_metric_of_the_judgements(surrogate: ty
 def test_less_of_an_approximated_metric_cannot_be_better() -> None:
     with pytest.raises(ValueError, match=r"^ApproxMetric: arp is no aim to raise: less of it is better$"):
         ApproxMetric("arp")
+
+
+# -- lists that are not padded, and the mean over lists ---------------------------------------------------------------
+
+
+def test_flat_lists_by_lengths_and_by_ids_give_what_padded_ones_do() -> None:
+    padded = ListNet()(torch.tensor([[0.3, 0.7, -0.2], [0.1, 0.4, 9.0]]), *PADDED)
+    scores, labels = torch.tensor([0.3, 0.7, -0.2, 0.1, 0.4]), torch.tensor([2.0, 0.0, 1.0, 1.0, 0.0])
+    assert torch.equal(ListNet().flat(scores, labels, lengths=[3, 2]), padded)
+    mixed = torch.tensor([0, 3, 1, 4, 2])
+    assert torch.equal(ListNet().flat(scores[mixed], labels[mixed], qid=["x", "y", "x", "y", "x"]), padded)
+
+
+PADDED = torch.tensor([[2.0, 0.0, 1.0], [1.0, 0.0, 5.0]]), torch.tensor([[True] * 3, [True, True, False]])
+
+
+def test_flat_lists_take_weights_and_keep_the_graph() -> None:
+    scores = torch.tensor([0.3, 0.7, -0.2], requires_grad=True)
+    doubled = MSE().flat(scores, [1, 0, 1], lengths=[2, 1], weight=torch.tensor([2.0, 2.0, 2.0]))
+    assert torch.allclose(doubled, 2 * MSE().flat(scores, [1, 0, 1], lengths=[2, 1]))
+    doubled.sum().backward()
+    assert scores.grad is not None
+    assert (scores.grad != 0).all()
+
+
+def test_flat_lists_without_documents() -> None:
+    nothing = torch.zeros(0)
+    assert MSE().flat(nothing, nothing, lengths=[0, 0]).tolist() == [0, 0]
+    assert MSE().flat(nothing, nothing, qid=[]).shape == (0,)
+
+
+def test_flat_lists_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^scores and relevance must be flat and of one length, \[documents\]; got"):
+        MSE().flat(torch.zeros(3), torch.zeros(2), lengths=[3])
+    with pytest.raises(ValueError, match=r"^scores and weight must be flat and of one length, \[documents\]; got"):
+        MSE().flat(torch.zeros(3), torch.zeros(3), lengths=[3], weight=torch.zeros(3, 1)[:2])
+    with pytest.raises(ValueError, match=r"^scores and relevance must be flat and of one length, \[documents\]; got"):
+        MSE().flat(torch.zeros(3, 1), torch.zeros(3, 1), lengths=[3])
+
+
+class TwiceTheSecond(MSE):
+    """Weighs each list by its number of documents."""
+
+    def share(self, relevance: Tensor, mask: Tensor) -> Tensor:
+        return mask.sum(1)
+
+
+def test_the_mean_over_lists() -> None:
+    scores, (labels, mask) = torch.tensor([[0.3, 0.7, -0.2], [0.1, 0.4, 9.0]]), PADDED
+    first, second = MSE()(scores, labels, mask).tolist()
+    assert MSE().mean(scores, labels, mask).item() == pytest.approx((first + second) / 2)
+    weight = torch.tensor([1.0, 3.0])
+    assert MSE().mean(scores, labels, mask, list_weight=weight).item() == pytest.approx((first + 3 * second) / 4)
+    assert TwiceTheSecond().mean(scores, labels, mask).item() == pytest.approx((3 * first + 2 * second) / 5)
+    both = TwiceTheSecond().mean(scores, labels, mask, list_weight=weight)
+    assert both.item() == pytest.approx((3 * first + 6 * second) / 9)
+
+
+def test_the_mean_over_no_list_is_0_with_a_live_graph() -> None:
+    scores = torch.zeros(2, 3, requires_grad=True)
+    mean = MSE().mean(scores, torch.ones(2, 3), list_weight=torch.zeros(2))
+    mean.backward()
+    assert mean.item() == 0
+    with pytest.raises(ValueError, match=r"^weight must be numbers >= 0, got -1$"):
+        MSE().mean(scores, torch.ones(2, 3), list_weight=torch.tensor([1.0, -1.0]))
+
+
+def test_weights_multiply_gains_where_a_metric_has_some() -> None:
+    relevance, mask = torch.tensor([[3.0, 0.0, 1.0]]), torch.ones(1, 3, dtype=torch.bool)
+    weight = torch.tensor([[0.5, 1.0, 2.0]])
+    for name in ("ndcg@2", "dcg-letor"):
+        metric, labels = weighted_gains(parse(name), relevance, mask, weight)
+        assert metric == replace(parse(name), gain=Linear())
+        assert torch.allclose(labels / labels[0, 2], torch.tensor([[7 * 0.5 / 2, 0, 1]]))
+    assert weighted_gains(parse("mrr"), relevance, mask, None) == (parse("mrr"), relevance)
+    refusal = "weight: a document's weight multiplies its gain, and mrr has none; leave it out"
+    with pytest.raises(ValueError, match=f"^{re.escape(refusal)}$"):
+        weighted_gains(parse("mrr"), relevance, mask, weight)
+
+
+def test_dcg_keeps_the_size_of_its_weighted_gains() -> None:
+    relevance, mask, weight = torch.tensor([[2.0]]), torch.tensor([[True]]), torch.tensor([[0.5]])
+    labels = weighted_gains(parse("dcg"), relevance, mask, weight)[1]
+    assert labels.tolist() == [[1.5]]

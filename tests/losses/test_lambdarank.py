@@ -22,8 +22,9 @@ def spelled(
     sigma: float = 1.0,
     cutoff: str = "discount",
     norm: str = "none",
+    own: list[float] | None = None,
 ) -> float:
-    """Pair by pair, from the ranks by descending score."""
+    """Pair by pair, from the ranks by descending score; ``own`` are the documents' weights."""
     rank = [1 + sum(t > s for t in scores) for s in scores]
     discount = [1 / log2(1 + r) if k is None or r <= k or cutoff != "discount" else 0.0 for r in rank]
     gains = [2**y - 1 for y in labels]
@@ -36,6 +37,7 @@ def spelled(
     for i, j in pairs:
         margin = scores[i] - scores[j]
         weight = abs((gains[i] - gains[j]) / ideal * (discount[i] - discount[j]))
+        weight *= own[i] if own else 1
         weight /= 0.01 + abs(margin) if norm in ("score", "both") and len(set(scores)) > 1 else 1
         loss += weight * log2(1 + exp(-sigma * margin))
         force += 2 * weight * sigma / (1 + exp(sigma * margin)) / log(2)
@@ -61,12 +63,15 @@ def test_every_rule_for_k_and_every_norm_on_lists_of_any_length(
     scores, mask = torch.randn(3, 7, generator=draw).double(), torch.rand(3, 7, generator=draw) < 0.7
     labels = torch.randint(0, 4, (3, 7), generator=draw).double()
     labels[:, 0], mask[:, 0] = 3, True
+    weight = torch.rand(3, 7, generator=draw).double() if data.draw(st.booleans()) else torch.ones(3, 7).double()
     wanted = [
-        spelled(s[real].tolist(), y[real].tolist(), k, 1.5, cutoff, norm)
-        for s, y, real in zip(scores, labels, mask, strict=True)
+        spelled(s[real].tolist(), y[real].tolist(), k, 1.5, cutoff, norm, w[real].tolist())
+        for s, y, w, real in zip(scores, labels, weight, mask, strict=True)
     ]
     loss = LambdaRank(f"ndcg@{k}", 1.5, cutoff=cutoff, norm=norm)
-    assert loss(scores, labels, mask).tolist() == pytest.approx(wanted)
+    assert loss(scores, labels, mask, weight=weight).tolist() == pytest.approx(wanted)
+    if (weight == 1).all():
+        assert loss(scores, labels, mask).tolist() == pytest.approx(wanted)
 
 
 def test_equal_scores_are_not_divided_by_their_difference() -> None:
@@ -82,6 +87,7 @@ def test_equal_scores_are_not_divided_by_their_difference() -> None:
         ({"cutoff": "all"}, "cutoff must be one of discount, any, both; got 'all'"),
         ({"log": "e"}, "log must be one of binary, natural; got 'e'"),
         ({"norm": "lists"}, "norm must be one of none, list, score, both; got 'lists'"),
+        ({"pairs": "all"}, "pairs must be one of mean, sum, batch; got 'all'"),
         ({"cutoff": "any"}, "cutoff=any: wants a metric whose places differ below its k, got ndcg"),
         ({"metric": "recall@5", "cutoff": "both"}, "cutoff=both: wants a metric whose places differ .* got recall@5"),
     ],
@@ -91,9 +97,39 @@ def test_options_that_are_none(options: dict[str, Any], message: str) -> None:
         LambdaRank(**{"metric": "ndcg", **options})
 
 
+def test_means_over_pairs() -> None:
+    scores = torch.tensor([[0.2, 0.9, 0.4], [0.1, 0.5, 0.2]], dtype=torch.float64)
+    labels = torch.tensor([[1.0, 0.0, 0.0], [2.0, 1.0, 0.0]], dtype=torch.float64)
+    summed, pairs = LambdaRank("ndcg")(scores, labels), torch.tensor([2, 3])
+    assert torch.allclose(LambdaRank("ndcg", pairs="mean")(scores, labels), summed / pairs)
+    batch = LambdaRank("ndcg", pairs="batch").mean(scores, labels)
+    assert batch.item() == pytest.approx(summed.sum().item() / 5)
+
+
+def test_padding_never_ties_with_a_real_document() -> None:
+    """TensorFlow Ranking puts padding 1e-6 below the lowest score: the same number as that in float32, from 50 on."""
+    scores, labels = torch.tensor([[60.0, 64.0, 62.0]]), torch.tensor([[1.0, 0.0, 2.0]])
+    wide, more = torch.cat([scores, torch.zeros(1, 3)], 1), torch.cat([labels, torch.zeros(1, 3)], 1)
+    mask = torch.tensor([[True, True, True, False, False, False]])
+    for name in ("ndcg", "ndcg@2", "ap", "mrr"):
+        torch.testing.assert_close(LambdaRank(name)(wide, more, mask), LambdaRank(name)(scores, labels))
+
+
+@pytest.mark.parametrize("name", ["pairs", "tau", "auc", "bpref"])
+def test_few_relevant_documents_among_many(name: str) -> None:
+    """By its swap deltas' definition, a list of 20,000 would take an hour."""
+    scores = torch.randn(1, 20_000, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    labels = (torch.arange(20_000) % 4_000 == 0).float()[None]
+    LambdaRank(name)(scores, labels).sum().backward()
+    assert (scores.grad[labels > 0] < 0).all()
+
+
 def test_only_the_plain_form_is_a_bound() -> None:
     assert LambdaRank("ndcg@5").kind == "bound"
-    for options in ({"log": "natural"}, {"cutoff": "any"}, {"cutoff": "both"}, {"norm": "list"}, {"norm": "score"}):
+    for options in (
+        *({"log": "natural"}, {"cutoff": "any"}, {"cutoff": "both"}, {"norm": "list"}, {"norm": "score"}),
+        *({"pairs": "mean"}, {"pairs": "batch"}),
+    ):
         loss = LambdaRank("ndcg@5", **options)
         assert (loss.kind, loss.aim, loss.certificate(torch.zeros(1, 2), torch.ones(1, 2))) == ("neither", None, None)
 
@@ -134,6 +170,13 @@ def test_equal_scores_weigh_as_the_mean_over_their_orders() -> None:
     apart = (1 - 1 / log2(3)) + (1 / log2(3) - 1 / 2) + (1 - 1 / 2)
     loss = LambdaRank("ndcg")(torch.zeros(1, 3).double(), torch.tensor([[0.0, 0.0, 1.0]]))
     assert loss.item() == pytest.approx(2 * apart / 3)
+
+
+def test_equal_scores_weigh_by_the_rule_of_the_metric_where_it_has_another() -> None:
+    scores, labels = torch.zeros(1, 3).double(), torch.tensor([[0.0, 0.0, 1.0]]).double()
+    as_listed = (1 - 1 / 2) + (1 / log2(3) - 1 / 2)
+    assert LambdaRank("ndcg-stable")(scores, labels).item() == pytest.approx(as_listed)
+    assert LambdaRank("ndcg-best")(scores, labels).item() == pytest.approx((1 - 1 / log2(3)) + (1 - 1 / 2))
 
 
 def test_a_list_without_pairs_is_zero_with_a_live_graph() -> None:

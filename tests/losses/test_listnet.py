@@ -43,3 +43,18 @@ def test_the_smallest_value_is_the_entropy_of_the_target() -> None:
 def test_large_labels(top: float) -> None:
     loss = ListNet()(torch.tensor([[0.0, 0.0]]), torch.tensor([[top, 0.0]]))
     assert loss.item() == pytest.approx(log(2))
+
+
+def test_a_weight_multiplies_the_target() -> None:
+    scores, labels = torch.tensor([[0.3, 0.7]], dtype=torch.float64), torch.tensor([[2.0, 0.0]], dtype=torch.float64)
+    costs = -labels.softmax(1) * scores.log_softmax(1)
+    found = ListNet()(scores, labels, weight=torch.tensor([[3.0, 0.5]]))
+    assert found.item() == pytest.approx((3 * costs[0, 0] + 0.5 * costs[0, 1]).item())
+
+
+def test_the_gradient_lives_at_any_gap() -> None:
+    """allRank adds 1e-10 inside the logarithm, and a document 40 behind its target has a gradient of 3e-8."""
+    for gap in (22.0, 40.0, 1e4):
+        scores = torch.tensor([[0.0, gap]], requires_grad=True)
+        ListNet()(scores, torch.tensor([[50.0, 0.0]])).sum().backward()
+        assert scores.grad.tolist() == [[pytest.approx(-1), pytest.approx(1)]]

@@ -1,17 +1,18 @@
 """Which surrogate bounds what: no violation where a bound is claimed, a counter-example where none is."""
 
 from collections.abc import Iterator
-from math import log
+from math import log, log2
 
 import pytest
 import torch
 from torch import Tensor
 
-from ltr.losses import LambdaRank, ListNet, RankNet, Softmax, Surrogate
+from ltr.losses import ARPLoss, LambdaLoss, LambdaRank, ListNet, RankNet, Softmax, Surrogate
+from ltr.losses.lambdaloss import Scheme
 from ltr.metrics import parse
 
 Lists = tuple[Tensor, Tensor, Tensor]
-LISTS = 300  # of each kind; 20,000 of each gave no violation either
+LISTS = 900  # of each of 24 kinds
 
 
 def random_lists(seed: int = 0) -> Iterator[Lists]:
@@ -35,21 +36,29 @@ BOUNDS = [
     *[Softmax(name) for name in ("mrr", "mrr-rel2", "ap", "ap-rel2")],
     LambdaRank("ndcg", sigma=0.1),
     LambdaRank("ndcg", sigma=10),
+    *[LambdaLoss(name, "loss1") for name in ("ndcg", "ndcg-linear", "ndcg-letor", "ndcg-reciprocal", "dcg")],
+    *[LambdaLoss(name, "loss2") for name in ("ndcg", "ndcg-linear", "ndcg-reciprocal", "ndcg-geometric0.5", "dcg")],
+    *[LambdaLoss(name, "loss2++") for name in ("ndcg", "ndcg@3", "ndcg-letor@3", "dcg@3")],
+    *[LambdaLoss(name, "light") for name in ("ndcg", "ndcg-letor", "dcg")],
+    LambdaLoss("ndcg-worst", "loss2", sigma=0.1),
+    LambdaLoss("ndcg-positions1_0.5_0.2", "loss2"),
+    LambdaLoss("ndcg@1", "loss2++", mu=1e-3),
+    *[ARPLoss(scheme, sigma) for scheme in ("loss1", "loss2") for sigma in (1, 0.1)],
 ]
 
 
 def label(surrogate: Surrogate) -> str:
-    sigma = getattr(surrogate, "sigma", 1)
-    return f"{type(surrogate).__name__} {surrogate.metric}" + (f" sigma {sigma:g}" if sigma != 1 else "")
+    of = {name: getattr(surrogate, name, None) for name in ("scheme", "sigma")}
+    return f"{type(surrogate).__name__} {surrogate.metric} {of}"
 
 
 @pytest.mark.parametrize("surrogate", BOUNDS, ids=label)
-def test_a_certificate_is_never_above_its_metric(surrogate: Surrogate) -> None:
+def test_a_certificate_is_never_better_than_its_metric(surrogate: Surrogate) -> None:
     aim = surrogate.aim
     assert surrogate.kind == "bound"
     for lists in random_lists():
-        gap = aim(*lists) - surrogate.certificate(*lists)
-        assert (gap >= -1e-9).all()
+        gap = (aim(*lists) - surrogate.certificate(*lists)) * (1 if aim.larger_is_better else -1)
+        assert (gap * aim.defined(*lists[1:]) >= -1e-9).all()
 
 
 def test_lambda_rank_bounds_the_regret_and_softmax_its_logarithm() -> None:
@@ -68,6 +77,65 @@ def test_natural_log_lambda_rank_does_not_bound_ndcg() -> None:
     regret = 1 - parse("ndcg")(scores, labels).item()
     in_bits = LambdaRank("ndcg")(scores, labels).item()
     assert in_bits * log(2) < regret <= in_bits
+
+
+def one_list(scores: list[float], labels: list[float]) -> tuple[Tensor, Tensor]:
+    return torch.tensor([scores]).double(), torch.tensor([labels]).double()
+
+
+@pytest.mark.parametrize("cutoff", ["any", "both"])
+def test_other_rules_for_k_do_not_bound_ndcg_at_k(cutoff: str) -> None:
+    """The relevant document barely behind, at rank 2: LightGBM's pair weighs 1 - 1/log2(3) of the regret of 1, and
+    allRank has no pair at all."""
+    lists = one_list([0.001, 0.0], [0.0, 1.0])
+    surrogate = LambdaRank("ndcg@1", cutoff=cutoff)
+    assert (surrogate.kind, 1 - parse("ndcg@1")(*lists).item()) == ("neither", 1)
+    assert surrogate(*lists).item() == pytest.approx({"any": 1 - 1 / log2(3), "both": 0}[cutoff], abs=1e-3)
+
+
+def test_loss2_bounds_the_regret_but_not_the_cost_of_the_paper() -> None:
+    """Two equal gains in the best order: sum G - NDCG is 2 / (1 + 1/log2(3)) - 1, and there is no pair."""
+    lists = one_list([1.0, 0.0], [1.0, 1.0])
+    gains = 2 / (1 + 1 / log2(3))
+    assert LambdaLoss("ndcg", "loss2")(*lists).item() == 0 == 1 - parse("ndcg")(*lists).item()
+    assert gains - parse("ndcg")(*lists).item() > 0.2
+    assert LambdaLoss("ndcg", "loss1")(*lists).item() >= gains - 1
+
+
+def test_loss2_needs_a_discount_that_falls_ever_less() -> None:
+    """The first two places of LETOR's are alike, so that neighbours weigh nothing: the second relevant document, barely
+    behind two others, pays 1 - 1/log2(3) where it costs 1 - 1/log2(4)."""
+    surrogate, lists = LambdaLoss("ndcg-letor", "loss2"), one_list([50.0, 0.002, 0.001, 0.0], [1.0, 0.0, 0.0, 1.0])
+    assert surrogate.kind == "neither"
+    assert surrogate(*lists).item() == pytest.approx((1 - 1 / log2(3)) / 2, abs=1e-3)
+    assert 1 - parse("ndcg-letor")(*lists).item() == pytest.approx((1 - 1 / log2(4)) / 2)
+
+
+def test_loss1_needs_a_discount_of_at_least_1_over_the_rank() -> None:
+    surrogate, lists = LambdaLoss("ndcg-geometric0.1", "loss1"), one_list([0.001, 0.0], [0.0, 1.0])
+    assert surrogate.kind == "neither"
+    assert surrogate(*lists).item() == pytest.approx(0.1, abs=1e-3)
+    assert 1 - parse("ndcg-geometric0.1")(*lists).item() == pytest.approx(0.9)
+
+
+def test_lambda_loss_at_k_is_no_bound() -> None:
+    surrogate = LambdaLoss("ndcg@3", "topk")
+    lists = one_list([-0.03, 0.135, 0.046, 0.107, 0.29], [1.0, 0.0, 1.0, 1.0, 0.0])
+    assert surrogate.kind == "neither"
+    assert 1 - parse("ndcg@3")(*lists).item() - surrogate(*lists).item() == pytest.approx(0.234, abs=5e-4)
+
+
+@pytest.mark.parametrize("scheme", ["loss1", "loss2", "light"])
+def test_natural_logarithms_bound_nothing(scheme: Scheme) -> None:
+    """The relevant document barely behind: what a pair costs is ln 2 of what it must."""
+    lists = one_list([1e-6, 0.0], [0.0, 1.0])
+    in_nats, in_bits = LambdaLoss("ndcg", scheme, log="natural"), LambdaLoss("ndcg", scheme)
+    regret = 1 - parse("ndcg")(*lists).item()
+    assert in_nats.kind == "neither"
+    assert regret <= in_bits(*lists).item()
+    assert in_nats(*lists).item() == pytest.approx(log(2) * in_bits(*lists).item())
+    if scheme == "loss2":
+        assert in_nats(*lists).item() < regret
 
 
 def test_softmax_does_not_bound_ndcg_at_1_so_its_aim_is_the_full_list() -> None:

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from ltr.metrics import Bpref, parse
+from ltr.metrics import Bpref, RankingMetric, parse
+from ltr.ranking import Pool, Ranking
 
 
 def test_judged_others_above_each_relevant_document() -> None:
@@ -77,3 +78,15 @@ def test_the_rule_for_unjudged_documents_is_its_own() -> None:
 def test_it_takes_no_cutoff() -> None:
     with pytest.raises(ValueError, match=r"^bpref: is a metric of the full list and takes no cutoff; got k=10$"):
         parse("bpref@10")
+
+
+def test_swaps_beside_documents_that_nobody_judged() -> None:
+    torch.manual_seed(0)
+    mask, judged = (torch.rand(40, 9) < share for share in (0.9, 0.7))
+    labels = torch.randint(0, 2, (40, 9)).double() * (mask & judged)
+    place = torch.where(mask, torch.rand(40, 9), 2).argsort(1).argsort(1) + 1.0
+    pool = Pool(torch.cat([labels, torch.eye(40, 2).double()], 1), torch.cat([mask & judged, torch.ones(40, 2) > 0], 1))
+    ranking = Ranking(place.double(), torch.ones_like(labels), mask, judged=judged, pool=pool)
+    torch.testing.assert_close(
+        Bpref().swap_deltas(ranking, labels), RankingMetric.swap_deltas(Bpref(), ranking, labels), rtol=0, atol=1e-12
+    )

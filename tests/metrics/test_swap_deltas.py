@@ -18,6 +18,7 @@ OTHER = [
     *("mrr", "mrr@1", "mrr@2", "mrr-rel2@3", "success@1", "success@3", "success-rel2@2"),
     *("ap", "ap@1", "ap@2", "ap-min@2", "ap-rel2@3", "ap-hits", "ap-hits@2", "ap-hits@3", "ap-rel2-hits@2"),
     *("gradedap-max2", "gradedap-max4@1", "gradedap-max2@3"),
+    *("pairs", "tau", "auc", "auc-rel2", "bpref", "bpref-rel2"),
 ]
 
 
