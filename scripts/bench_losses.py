@@ -19,7 +19,19 @@ import torch
 from measuring import Work, extra_memory, fastest
 from torch import Tensor
 
-from ltr.losses import ApproxMetric, LambdaRank, RankNet, Surrogate
+from ltr.losses import (
+    ApproxMetric,
+    Hinge,
+    LambdaRank,
+    ListMLE,
+    NeuralNDCG,
+    RankNet,
+    SoftSortNDCG,
+    Surrogate,
+    UniqueSoftmax,
+)
+from ltr.losses.hinge import dense_hinge
+from ltr.models import MLP
 
 for name, content in (  # what allRank's losses import besides losses
     ("allrank.data", {}),
@@ -31,7 +43,7 @@ for name, content in (  # what allRank's losses import besides losses
 try:
     import jax
     import rax
-    from allrank.models.losses import approxNDCGLoss, lambdaLoss, rankNet
+    from allrank.models.losses import approxNDCGLoss, lambdaLoss, neuralNDCG, rankNet
 except ModuleNotFoundError as error:
     raise SystemExit(f"scripts/bench_losses.py: {error}; {__doc__.splitlines()[2]}") from error
 
@@ -104,6 +116,105 @@ def shape(lists: int, documents: int, shares: tuple[float, ...] | int, what: str
     )
 
 
+def rank_net() -> None:
+    scores, labels = made(16, 120, GRADED)
+    table(
+        "RankNet, 16 x 120, MSLR-like labels",
+        {
+            "ltr RankNet": ours(RankNet(), scores, labels),
+            "allRank rankNet": of_torch(lambda s: rankNet(s, labels), scores),
+            "Rax logistic, jit": of_rax(rax.pairwise_logistic_loss, scores, labels),
+        },
+    )
+
+
+def hinge(lists: int, documents: int, shares: tuple[float, ...], what: str) -> None:
+    scores, labels = made(lists, documents, shares)
+    mask, weight = torch.ones_like(labels, dtype=torch.bool), torch.ones_like(labels)
+    table(
+        f"hinge, {lists} x {documents}, {what}",
+        {
+            "ltr Hinge": ours(Hinge("sum"), scores, labels),
+            "its definition, all pairs at once": of_torch(
+                lambda s: dense_hinge(s, labels, mask, weight).mean(), scores
+            ),
+            "Rax hinge, jit": of_rax(rax.pairwise_hinge_loss, scores, labels),
+        },
+    )
+
+
+def doubled(surrogate: Surrogate, lists: int, documents: int) -> None:
+    table(
+        f"{type(surrogate).__name__}, lists twice as long, one in ten relevant",
+        {f"{lists} x {length}": ours(surrogate, *made(lists, length, TENTH)) for length in (documents, 2 * documents)},
+    )
+
+
+def neural(lists: int, documents: int) -> None:
+    scores, labels = made(lists, documents, TENTH)
+    table(
+        f"NeuralNDCG, {lists} x {documents}, one in ten relevant",
+        {
+            "ltr NeuralNDCG(ndcg)": ours(NeuralNDCG("ndcg"), scores, labels),
+            "allRank neuralNDCG": of_torch(lambda s: neuralNDCG(s, labels), scores),
+        },
+    )
+
+
+def training_step() -> None:
+    """What a step of a training costs with each loss, and with none (the mean score in its place)."""
+    _, labels = made(64, 120, GRADED)
+    torch.manual_seed(0)
+    features = torch.randn(*labels.shape, 136)
+    model = MLP(136, hidden=(256, 128, 64))
+    adam = torch.optim.Adam(model.parameters())
+    mask = torch.ones_like(labels, dtype=torch.bool)
+
+    def step(loss: Callable[[Tensor], Tensor]) -> Work:
+        def work() -> None:
+            adam.zero_grad()
+            loss(model(features, mask)).backward()
+            adam.step()
+
+        return work
+
+    rows = {"none": step(lambda s: s.mean())}
+    for surrogate in (LambdaRank("ndcg"), ApproxMetric("ndcg"), SoftSortNDCG("ndcg"), ListMLE(), RankNet()):
+        rows[type(surrogate).__name__] = step(lambda s, loss=surrogate: loss(s, labels).mean())  # type: ignore[misc]
+    spent = {name: min(fastest(work, MANY) for _ in range(2)) for name, work in rows.items()}
+    print("\nOne training step, MLP 256-128-64, 64 x 120, 136 features, Adam:\n")
+    print("| loss | ms a step | share of the loss |\n|---|---|---|")
+    for name, each in spent.items():
+        print(f"| {name} | {1000 * each:.1f} | {1 - spent['none'] / each:.1%} |", flush=True)
+
+
+def short(surrogate: Surrogate, dense: Callable[[Tensor, Tensor], Tensor], lists: int, documents: int) -> None:
+    scores, labels = made(lists, documents, GRADED)
+    table(
+        f"{type(surrogate).__name__}, {lists} x {documents}",
+        {
+            "ltr": ours(surrogate, scores, labels),
+            "its definition, all pairs at once": of_torch(lambda s: dense(s, labels).mean(), scores),
+        },
+    )
+
+
+def all_pairs(scores: Tensor, labels: Tensor) -> Tensor:
+    """RankNet as it is defined."""
+    pair = labels[:, :, None] > labels[:, None]
+    cost = torch.nn.functional.softplus(scores[:, None] - scores[:, :, None])
+    return (pair * cost).sum((1, 2)) / pair.sum((1, 2)).clamp(min=1)
+
+
+def all_ranks(scores: Tensor, labels: Tensor) -> Tensor:
+    """ApproxNDCG as it is defined."""
+    rank = 0.5 + torch.sigmoid((scores[:, None] - scores[:, :, None]) / 0.1).sum(2)
+    gain = torch.exp2(labels) - 1
+    place = torch.log2(1 + torch.arange(1, 1 + scores.shape[1]))
+    ideal = (gain.sort(descending=True).values / place).sum(1)
+    return 1 - (gain / torch.log2(1 + rank)).sum(1) / torch.where(ideal > 0, ideal, 1)
+
+
 def long_list() -> None:
     scores, labels = made(1, 20_000, GRADED)
     table(
@@ -122,14 +233,18 @@ def main() -> None:
     shape(64, 120, GRADED, "MSLR-like labels")
     shape(8, 1000, TENTH, "one in ten relevant")
     shape(8, 1000, 3, "three relevant")
-    scores, labels = made(16, 120, GRADED)
-    table(
-        "RankNet, 16 x 120, MSLR-like labels",
-        {
-            "ltr RankNet": ours(RankNet(), scores, labels),
-            "allRank rankNet": of_torch(lambda s: rankNet(s, labels), scores),
-        },
-    )
+    rank_net()
+    hinge(64, 120, GRADED, "MSLR-like labels")
+    hinge(8, 1000, TENTH, "one in ten relevant")
+    doubled(Hinge(), 8, 1000)
+    doubled(SoftSortNDCG("ndcg"), 8, 1000)
+    doubled(ListMLE(), 64, 1000)
+    doubled(UniqueSoftmax("ndcg"), 64, 1000)
+    for documents in (10, 30):
+        short(RankNet(), all_pairs, 64, documents)
+        short(ApproxMetric("ndcg"), all_ranks, 64, documents)
+    neural(8, 1000)
+    training_step()
     long_list()
 
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from ltr import __version__
 from ltr.cli.errors import ConfigError, guarded
 from ltr.cli.help import VERBS, of_verb, overview
-from ltr.cli.presets import near
 from ltr.cli.words import read
+from ltr.options import near
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

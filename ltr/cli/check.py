@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from ltr.cli.annotations import fits, members, shown, wanted
 from ltr.cli.errors import ConfigError
-from ltr.cli.presets import near
+from ltr.options import near
 
 MISSING = "???"
 HYDRA_KEYS = ("_target_", "_partial_", "_recursive_", "_convert_", "_args_")

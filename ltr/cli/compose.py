@@ -22,7 +22,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
-from ltr.cli import presets
+from ltr import options
 from ltr.cli.annotations import is_path, members, text_rule
 from ltr.cli.check import MISSING, annotation_at, nodes, problems
 from ltr.cli.errors import ConfigError
@@ -47,8 +47,8 @@ class Composer:
 
     def __init__(self, verb: str, root: Callable[..., Any], config_dir: Path | None = None, base: Base | None = None):
         self.verb, self.root, self.base = verb, root, base
-        self.folders = [presets.folder(), *([config_dir] if config_dir else [])]
-        self.groups = presets.groups(self.folders)
+        self.folders = [options.folder(), *([config_dir] if config_dir else [])]
+        self.groups = options.groups(self.folders)
         self.chosen = defaults_of(self.folders[0] / f"{verb}.yaml")
 
     def compose(self, words: Sequence[Word]) -> dict[str, Any]:
@@ -110,20 +110,20 @@ class Composer:
         return word.key.partition("@")[0] in self.groups
 
     def _config(self, words: Sequence[Word]) -> DictConfig:
-        options = [word for word in words if self._is_group(word)]
+        chosen = [word for word in words if self._is_group(word)]
         values = [word for word in words if not self._is_group(word)]
         values.sort(key=lambda word: not word.key.endswith("_target_"))
-        self._check_options(options)
-        config = self._compose_groups(options)
+        self._check_options(chosen)
+        config = self._compose_groups(chosen)
         if self.base:
             first = config.copy()
             self._put(first, [word for word in values if "." not in word.key])
             seen: Any = OmegaConf.to_container(first, resolve=False)
             saved = self.base(seen)
             if saved is not None:
-                if any(word.key == "experiment" for word in options):
+                if any(word.key == "experiment" for word in chosen):
                     raise ConfigError("experiment: a run goes on with its own configuration; give single keys instead")
-                replaced = {word.key for word in options}
+                replaced = {word.key for word in chosen}
                 config.update({key: value for key, value in saved.items() if key not in replaced})
         self._put(config, values)
         return config
@@ -133,13 +133,13 @@ class Composer:
         for word in words:
             group = word.key.partition("@")[0]
             if group not in self.chosen:
-                lines.append(f"{word.key}: ltr {self.verb} has no such key{presets.near(word.key, list(self.chosen))}")
+                lines.append(f"{word.key}: ltr {self.verb} has no such key{options.near(word.key, list(self.chosen))}")
             elif word.mark != "~" and word.value not in (*self.groups[group], "null"):
                 known = list(self.groups[group])
-                hint = presets.near(word.value or "", known)
+                hint = options.near(word.value or "", known)
                 several = "; several values are a sweep, which wants -m" if "," in (word.value or "") else ""
-                options = ", ".join(known)
-                lines.append(f"{word.key}={word.value}: no such option; wanted one of {options}{several or _did(hint)}")
+                every = ", ".join(known)
+                lines.append(f"{word.key}={word.value}: no such option; wanted one of {every}{several or _did(hint)}")
         if lines:
             raise ConfigError(lines)
 
@@ -179,8 +179,10 @@ class Composer:
         override = _parsed(word, self._written(config, word))
         if override.is_sweep_override():
             raise ConfigError(f"{word.typed}: several values are a sweep, which wants -m; a list is [a,b]")
+        value = override.value()
+        node = isinstance(value, dict) and "_target_" in value  # of another constructor: no key of the old one stays
         try:
-            OmegaConf.update(config, word.key, override.value(), force_add=True)
+            OmegaConf.update(config, word.key, value, merge=not node, force_add=True)
         except (OmegaConfBaseException, AssertionError) as error:
             raise ConfigError(f"{word.typed}: {_first_line(error)}") from error
 
@@ -249,7 +251,7 @@ def _absolute(value: Any) -> Any:
 
 def _as_shipped(config: Mapping[str, Any]) -> set[str]:
     """Groups that hold one of our own presets unchanged: the test suite checks those, and Lightning need not load."""
-    groups = presets.groups([presets.folder()])
+    groups = options.groups([options.folder()])
     return {
         group
         for group in LIGHTNING

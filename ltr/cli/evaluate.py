@@ -18,7 +18,6 @@ from ltr.cli.check import MISSING
 from ltr.cli.errors import ConfigError
 from ltr.cli.load import LETOR, READING, load
 from ltr.cli.output import check_writable
-from ltr.cli.presets import near
 from ltr.cli.systems import Systems, are_files, find_run, is_table, read_systems
 from ltr.data import DataError, RankingData, Splits, read_letor
 from ltr.data.formats.tables import read_table
@@ -26,11 +25,12 @@ from ltr.evaluation import Evaluation, RankedLists, evaluate_lists, lists_of, sc
 from ltr.evaluation.aggregates import How, check_how, slices
 from ltr.evaluation.curves import Over, has_option
 from ltr.evaluation.output import FORMS
-from ltr.evaluation.queries import query_rows
 from ltr.evaluation.results import USUAL
+from ltr.evaluation.surrogates import surrogates_of
 from ltr.gap.numbers import counted
 from ltr.metrics import METRICS, RankingMetric
 from ltr.metrics.presets import PRESETS, Preset
+from ltr.options import near
 from ltr.report.curves import PICTURES, can_draw, curves, plot_curves
 from ltr.report.evaluation import print_evaluations
 from ltr.report.presets import print_presets
@@ -76,6 +76,7 @@ def evaluate(
     inputs: Sequence[str],
     metric: str | Node | None,
     metrics: Sequence[str | Node] | None,
+    losses: Sequence[str] | None,
     preset: str | None,
     aggregate: Literal["mean", "micro", "median", "geometric", "min"],
     by: str | None,
@@ -95,13 +96,15 @@ def evaluate(
 ) -> None:
     """Print what each metric comes to and what lies behind it, and write the values of every list where asked."""
     names = [str(each) for each in inputs]
-    _check(names, preset, by, over, plot, shown, depth, output)
+    _check(names, preset, by, over, plot, shown, depth, output, losses)
     files, rules, negative = are_files(names), PRESETS.get(preset or ""), False
     typed = [(key, each) for key, some in (("metric", [metric]), ("metrics", metrics or ())) for each in some if each]
     if not typed and metrics is not None:
         raise ConfigError("metrics: wanted at least one metric, such as ndcg@10; came an empty list")
     typed = typed or [("metrics", name) for name in USUAL if files]
     asked = _asked(typed, rules, aggregate, over)
+    if losses:
+        _check_losses(losses, asked[0])
     table = None if attributes is None else str(attributes)
     _check_written({"output": output, "plot": plot}, [*names, table, *(data or {}).values()])
     if files:
@@ -138,7 +141,7 @@ def evaluate(
         if by is not None:
             _check_attribute(by, next(iter(listed.values())), table or names[0])
         held = rules.scores if rules else None
-        tables = {name: _table(lists.held_in(held), asked, aggregate) for name, lists in listed.items()}
+        tables = {name: _table(lists.held_in(held), asked, aggregate, losses or ()) for name, lists in listed.items()}
         drawn = curves(tables, over) if over else None
         note = f"preset {rules.name}: {rules.about}" if rules else ""
         print_evaluations(tables, about, note, shown=shown, by=by, curves=drawn)
@@ -146,7 +149,7 @@ def evaluate(
         plot_curves(drawn, plot)
         print(f"plot in {plot}")
     if output is not None:
-        rows = {name if len(tables) > 1 else None: query_rows(table.values) for name, table in tables.items()}
+        rows = {name if len(tables) > 1 else None: table.rows() for name, table in tables.items()}
         write_rows(rows, output)
         print(f"values of each query in {output}")
 
@@ -163,6 +166,7 @@ def _check(
     shown: int | None,
     depth: int | None,
     output: str | Path | None,
+    losses: Sequence[str] | None,
 ) -> None:
     wrong = []
     if not names:
@@ -170,7 +174,7 @@ def _check(
     if preset not in (None, ALL, *PRESETS):
         wrong.append(f"preset: no such preset {preset!r}{near(str(preset), [*PRESETS, ALL])}")
     if preset == ALL:
-        given = {"by": by, "over": over, "shown": shown, "output": output}
+        given = {"by": by, "over": over, "shown": shown, "output": output, "losses": losses}
         wrong += [f"{key}: wants one preset, or none; got preset=all" for key, value in given.items() if value]
     if by is not None and (by.count(":") > 1 or by.partition(":")[2] not in ("", *PERIODS) or by[:1] == ":"):
         wrong.append(f"by: wanted an attribute, or one with :year or :month behind it, got {by!r}")
@@ -221,6 +225,13 @@ def _asked(
     if wrong:
         raise ConfigError(wrong)
     return found
+
+
+def _check_losses(losses: Sequence[str], metric: RankingMetric) -> None:
+    try:
+        surrogates_of(losses, metric)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
 
 
 def _check_written(written: Mapping[str, str | Path | None], read: Sequence[Any]) -> None:
@@ -284,9 +295,9 @@ def _one_thread() -> Iterator[None]:
 # -- what is measured -------------------------------------------------------------------------------------------------
 
 
-def _table(lists: RankedLists, metrics: Sequence[RankingMetric], aggregate: How) -> Evaluation:
+def _table(lists: RankedLists, metrics: Sequence[RankingMetric], aggregate: How, losses: Sequence[str]) -> Evaluation:
     try:
-        return evaluate_lists(lists, metrics, aggregate=aggregate)
+        return evaluate_lists(lists, metrics, aggregate=aggregate, losses=losses)
     except DataError:
         raise
     except ValueError as error:  # a list that a metric refuses

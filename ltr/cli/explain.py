@@ -16,7 +16,6 @@ from ltr.cli.annotations import Node
 from ltr.cli.build import build, metric_of, metrics_of
 from ltr.cli.errors import ConfigError
 from ltr.cli.load import LETOR, Trained, load
-from ltr.cli.presets import near
 from ltr.cli.systems import are_files, read_systems
 from ltr.data import DataError, RankingData
 from ltr.data.judgements import Unjudged
@@ -26,6 +25,7 @@ from ltr.evaluation.tables import lists_of
 from ltr.gap.numbers import counted
 from ltr.metrics import METRICS, NDCG, RankingMetric, parse
 from ltr.metrics.presets import PRESETS
+from ltr.options import near
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 FIRST = 5  # the cutoff, unless said otherwise

@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
-from ltr.cli import presets
+from ltr import options
 
 OPTIONS = """\
 options
@@ -97,7 +97,7 @@ def of_verb(name: str, config_dir: Path | None = None) -> str:
     usage = " ".join([f"usage: ltr {name}", *(word.upper() for word in verb.inputs)])
     parts = [f"{verb.summary}\n\n{usage}" + (" [key=value ...]" if name != "list" else "")]
     if name != "list":
-        folders = [presets.folder(), *([config_dir] if config_dir else [])]
+        folders = [options.folder(), *([config_dir] if config_dir else [])]
         path = folders[0] / f"{name}.yaml"
         parts += [_keys(path), _groups(path, folders), OPTIONS + (f"\n{SWEEP}" if verb.sweeps else "")]
     parts.append("examples\n" + "\n".join(f"  {example}" for example in verb.examples))
@@ -111,7 +111,7 @@ def _keys(path: Path) -> str:
 
 def _groups(path: Path, folders: list[Path]) -> str:
     chosen = defaults_of(path)
-    known = presets.groups(folders)
+    known = options.groups(folders)
     lines = []
     for group, option in chosen.items():
         names = [f"[{name}]" if name == option else name for name in known.get(group, {})]

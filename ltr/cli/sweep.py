@@ -13,7 +13,7 @@ from ltr import runs
 from ltr.cli.compose import Composer
 from ltr.cli.errors import ConfigError, Failed, guarded
 from ltr.cli.run import as_yaml, said_once
-from ltr.cli.train import check_values, fit_run
+from ltr.cli.train import fit_run, settle
 from ltr.cli.words import Word, is_quoted
 
 log = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ def _checked(composer: Composer, jobs: list[list[Word]]) -> list[dict[str, Any]]
         try:
             configs.append(composer.compose(job))
             composer.check(configs[-1])
-            check_values(configs[-1])
+            settle(configs[-1])
         except ConfigError as error:
             wrong += error.lines
     if wrong:

@@ -12,6 +12,7 @@ from ltr import runs
 from ltr.cli.annotations import Node
 from ltr.cli.build import build, metric_of, metrics_of
 from ltr.cli.errors import ConfigError, is_plain
+from ltr.cli.load import Trained, load
 from ltr.cli.run import as_yaml
 from ltr.data import DataError, RankingData, Splits, check_trainable, describe_labels
 from ltr.losses import Surrogate
@@ -27,7 +28,7 @@ RANGES = (
 )
 SETTLED = (  # what the numbers of a run depend on: a run that goes on has the same
     *("data", "transform", "model", "loss", "optimizer", "metric", "metrics"),
-    *("documents", "lists", "seed", "monitor"),
+    *("documents", "lists", "seed", "monitor", "teacher"),
 )
 MAY_MOVE = ("data.cache",)
 SCHEDULES = ("ltr.training.cosine", "ltr.training.constant")
@@ -57,6 +58,7 @@ def train(
     documents: int,
     lists: int | None,
     workers: int,
+    teacher: str | None,
     seed: int,
     monitor: str | None,
     name: str | None,
@@ -67,7 +69,7 @@ def train(
     config = dict(locals())
     from ltr.report import print_run
 
-    check_values(config)
+    settle(config)
     if resume is not None:
         old = runs.find(resume, root)
         old.last_checkpoint()  # refuses, before anything is loaded
@@ -102,16 +104,21 @@ def fit_run(config: Mapping[str, Any], claim: Claim) -> runs.Run:
     """
     metric = metric_of(config["metric"])
     metrics = metrics_of(config["metrics"])
+    teacher = _teacher(config)
     data: Splits = build(config["data"], "data")
     _check(data, metric, metrics, config["monitor"])
     _describe(data, metric)
+    width = data.train.features.shape[1]
+    if teacher is not None and teacher.features != width:
+        raise ConfigError(
+            f"teacher: {config['teacher']} was trained on {teacher.features} features, and these data have {width}"
+        )
     from ltr.training import fit, seed_everything
+    from ltr.training.teacher import Teacher
 
     seed_everything(config["seed"])
-    loss = build(config["loss"], "loss")
-    if not isinstance(loss, Surrogate):
-        raise ConfigError(f"loss: wanted a ltr.losses.Surrogate, {config['loss']['_target_']} gives {_kind(loss)}")
-    model = build(config["model"], "model", features=data.train.features.shape[1])
+    loss = _loss(config["loss"])
+    model = build(config["model"], "model", features=width)
     transform = build(config["transform"], "transform")
     callbacks = [build(node, f"callbacks.{key}") for key, node in (config["callbacks"] or {}).items() if node]
     parts = {key: build(config[key], key) for key in ("optimizer", "scheduler", "trainer")}
@@ -123,6 +130,7 @@ def fit_run(config: Mapping[str, Any], claim: Claim) -> runs.Run:
         data,
         model=model,
         transform=transform,
+        teacher=None if teacher is None else Teacher(teacher.model, teacher.transform),
         loss=loss,
         metric=metric,
         metrics=metrics,
@@ -135,11 +143,13 @@ def fit_run(config: Mapping[str, Any], claim: Claim) -> runs.Run:
     return run
 
 
-def check_values(config: Mapping[str, Any]) -> None:
-    """Refuse numbers out of range, which no constructor sees before the data are read.
+def settle(config: dict[str, Any]) -> None:
+    """Refuse numbers out of range, which no constructor sees before the data are read; say where the teacher lies.
+
+    ``last`` is the last run of now, not of a later job, or of the day when this one goes on.
 
     Raises:
-        ConfigError: one line for each.
+        ConfigError: one line for each; or there is no such teacher.
     """
     wrong = [
         f"{key}: wanted {wanted}, got {config[key]}"
@@ -148,6 +158,39 @@ def check_values(config: Mapping[str, Any]) -> None:
     ]
     if wrong:
         raise ConfigError(wrong)
+    if config["teacher"] is not None:
+        try:
+            config["teacher"] = str(runs.find(config["teacher"], config["root"]).path)
+        except runs.RunError as error:
+            raise ConfigError(f"teacher: {error}") from error
+
+
+def _loss(node: Mapping[str, Any]) -> Surrogate:
+    """The surrogate of a node.
+
+    Raises:
+        ConfigError: it is none, or refuses an argument.
+    """
+    loss = build(node, "loss")
+    if not isinstance(loss, Surrogate):
+        raise ConfigError(f"loss: wanted a ltr.losses.Surrogate, {node['_target_']} gives a {type(loss).__name__}")
+    return loss
+
+
+def _teacher(config: Mapping[str, Any]) -> Trained | None:
+    """The trained run that the loss learns from, if it does.
+
+    Raises:
+        ConfigError: the loss wants one and none is named, or the other way round.
+        RunError: the run has no model.
+    """
+    from ltr.training.teacher import check_teacher
+
+    try:
+        check_teacher(_loss(config["loss"]), config["teacher"] is not None)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    return None if config["teacher"] is None else load(config["teacher"])
 
 
 def _check_same(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
@@ -237,10 +280,6 @@ def _check(data: Any, metric: RankingMetric, metrics: Sequence[RankingMetric], m
             raise DataError(
                 f"{name}: {metric.name} has no answer on any of its {len(split.query_ids)} lists ({split.source})"
             )
-
-
-def _kind(thing: object) -> str:
-    return f"a {type(thing).__name__}"
 
 
 def _without_answer(split: RankingData, metric: RankingMetric) -> list[str]:

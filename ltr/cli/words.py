@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ltr.cli.errors import ConfigError
-from ltr.cli.presets import near
+from ltr.options import near
 
 MORE = "..."  # ends the name of an input that takes all the words that are left
 NEGATIVE = re.compile(r"-\.?\d")  # the beginning of a negative number, which is no option

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,9 @@ from ltr.evaluation.padding import Doubles, Flags
 from ltr.evaluation.results import USUAL, Evaluation, evaluate_lists, preset_named
 from ltr.metrics import RankingMetric
 from ltr.metrics.presets import Preset
+
+if TYPE_CHECKING:
+    from ltr.losses import Surrogate
 
 SOURCE = "arrays"  # what messages name
 GRADES = 10  # different labels that a scale has at most
@@ -43,6 +46,7 @@ def evaluate(
     preset: str | Preset | None = None,
     aggregate: How = "mean",
     by: Mapping[str, Any] | None = None,
+    losses: str | Surrogate | Sequence[str | Surrogate] = (),
     seed: int = 0,
 ) -> Evaluation:
     """Exact metrics of flat arrays, one row a document, in any order of rows.
@@ -61,11 +65,12 @@ def evaluate(
         aggregate: what the values come to: "mean", "micro", "median", "geometric" or "min".
         by: name -> [N], the same within a query, or [Q] in order of first appearance: the table shows the slices of
             each of these attributes too.
+        losses: surrogates to stand beside the metrics: names of ``ltr list losses``, or surrogates.
         seed: of intervals that resample.
 
     Raises:
         DataError: sizes differ, or a label, score, weight, id or another argument is refused.
-        ValueError: no metric, an unknown metric or preset, or as ``per_query`` says.
+        ValueError: no metric, an unknown metric, preset or loss, or as ``per_query`` says.
 
     Warns:
         SwappedWarning: most labels are fractions, and the scores a few whole numbers.
@@ -95,7 +100,8 @@ def evaluate(
     lists = RankedLists.from_arrays(labels, scores, qid, weight=weight, judged=known, documents=documents)
     if by is not None:
         lists = replace(lists, attributes=_attributes(by, qid, len(labels)))
-    return evaluate_lists(lists, metrics, preset=rules, aggregate=aggregate, by=tuple(by or ()), seed=seed)
+    sliced = tuple(by or ())
+    return evaluate_lists(lists, metrics, preset=rules, aggregate=aggregate, by=sliced, losses=losses, seed=seed)
 
 
 def _swapped(labels: Doubles, scores: Doubles) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,11 +16,15 @@ from ltr.evaluation.lists import RankedLists
 from ltr.evaluation.notes import notes_of
 from ltr.evaluation.output import write_rows
 from ltr.evaluation.queries import QueryRow, query_rows
+from ltr.evaluation.surrogates import LossValues, loss_notes, loss_values, surrogates_of
 from ltr.evaluation.tables import MetricValues, Summary, per_query
 from ltr.gap.numbers import known, percent, span
 from ltr.metrics import RankingMetric, parse
 from ltr.metrics.judged import Judged
 from ltr.metrics.presets import PRESETS, Preset
+
+if TYPE_CHECKING:
+    from ltr.losses import Surrogate
 
 USUAL = ("ndcg@10", "ap", "mrr")  # the metrics of a table for which none is named
 
@@ -43,6 +47,7 @@ class Evaluation:
     values: tuple[MetricValues, ...]
     asked: tuple[str, ...]  # the metrics' names before a preset
     by: tuple[str, ...] = ()  # attributes whose slices are printed
+    losses: Mapping[str, LossValues] = field(default_factory=dict)  # by name, as they were asked for
 
     @property
     def aggregate(self) -> How:
@@ -75,8 +80,8 @@ class Evaluation:
         return {row.query: row.value for row in self[metric].rows()}
 
     def rows(self) -> list[QueryRow]:
-        """One row a metric and query, those that only one side has among them."""
-        return query_rows(self.values)
+        """One row a metric or loss and query, those that only one side has among them."""
+        return [*query_rows(self.values), *(row for each in self.losses.values() for row in each.rows())]
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the rows to a .csv, .parquet or .json file, in one step.
@@ -127,6 +132,10 @@ class Evaluation:
         ]
         heads = [head for head in rows[0] if any(row[head] != "-" for row in rows)]
         blocks = [_aligned([heads, *([row[head] for head in heads] for row in rows)])]
+        if self.losses:
+            found = {name: each.cells() for name, each in self.losses.items()}
+            table = [("loss", "mean", "n", "unit"), *((name, *list(row.values())[:3]) for name, row in found.items())]
+            blocks.append("\n".join([_aligned(table), *loss_notes(self.lists)]))
         for attribute in self.by:
             sliced = [
                 (value, *(f"{known(each.value)} ({each.lists})" for each in found))
@@ -144,6 +153,7 @@ def evaluate_lists(
     preset: str | Preset | None = None,
     aggregate: How = "mean",
     by: str | Sequence[str] = (),
+    losses: str | Surrogate | Sequence[str | Surrogate] = (),
     seed: int = 0,
 ) -> Evaluation:
     """The table of what a system returned.
@@ -155,11 +165,13 @@ def evaluate_lists(
             compared in the precision in which the program holds them.
         aggregate: what the values come to: "mean", "micro", "median", "geometric" or "min".
         by: attributes of the lists whose slices are printed.
+        losses: surrogates to stand beside the metrics, by the names of conf/loss (made for the first metric, with
+            their defaults) or as they are; see ``ltr.evaluation.surrogates.loss_values``.
         seed: of intervals that resample.
 
     Raises:
-        ValueError: no metric, an unknown metric, preset, aggregate, attribute or seed, a metric that the preset
-            lacks or that micro cannot pool, or as ``per_query`` says.
+        ValueError: no metric, an unknown metric, preset, aggregate, attribute, loss or seed, a metric that the preset
+            lacks, that micro cannot pool or that a loss cannot be made for, or as ``per_query`` says.
 
     Example:
         >>> lists = RankedLists.from_arrays([0, 1, 0, 1], [0.9, 0.1, 0.2, 0.6], ["a", "a", "b", "b"])
@@ -181,13 +193,14 @@ def evaluate_lists(
     check_seed(seed)
     for metric in wanted:
         check_how(aggregate, metric.name, hasattr(metric, "fraction"))
+    wished = surrogates_of(losses, next(iter(wanted)))
     sliced = (by,) if isinstance(by, str) else tuple(by)
     for attribute in sliced:
         lists.attributes[attribute]
     if rules is not None:
         lists = lists.held_in(rules.scores)
     values = (replace(each, aggregate=aggregate, seed=seed) for each in per_query(lists, list(wanted)))
-    return Evaluation(lists, tuple(values), tuple(wanted.values()), sliced)
+    return Evaluation(lists, tuple(values), tuple(wanted.values()), sliced, loss_values(lists, wished))
 
 
 def cells(summary: Summary, unjudged: float | None) -> dict[str, str]:

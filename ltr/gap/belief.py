@@ -17,7 +17,13 @@ from ltr.metrics import RankingMetric
 
 @torch.no_grad()
 def columns(
-    surrogate: Surrogate, target: RankingMetric, scores: Tensor, relevance: Tensor, mask: Tensor | None = None
+    surrogate: Surrogate,
+    target: RankingMetric,
+    scores: Tensor,
+    relevance: Tensor,
+    mask: Tensor | None = None,
+    *,
+    teacher: Tensor | None = None,
 ) -> dict[str, Tensor]:
     """Per list [B], in float64: the loss, the belief, and the exact values to set it against.
 
@@ -27,12 +33,14 @@ def columns(
         scores: [B, L], any real unit.
         relevance: [B, L], labels >= 0.
         mask: [B, L], True for a real document.
+        teacher: [B, L] scores of another ranker, for a loss that needs them.
 
     Returns:
-        loss; belief (an approximation's estimate, a bound's certificate, NaN for neither); aim and target, the exact
-        values of the surrogate's own aim and of the reported metric (the aim is the target for neither); aim_floor
-        and floor, the same for a random order; ceiling, the target of the ideal order; counted, 0 for a list that gap
-        statistics leave out: undefined for either metric, or all of its labels equal.
+        loss; share, what the list weighs in the mean loss by the surrogate's own rule; belief (an approximation's
+        estimate, a bound's certificate, NaN for neither); aim and target, the exact values of the surrogate's own aim
+        and of the reported metric (the aim is the target for neither); aim_floor and floor, the same for a random
+        order; ceiling, the target of the ideal order; counted, 0 for a list that gap statistics leave out: undefined
+        for either metric, or all of its labels equal.
 
     Example:
         >>> from ltr.losses import ApproxMetric
@@ -54,8 +62,10 @@ def columns(
     counted = target.defined(relevance, mask) & aim.defined(relevance, mask) & (highest > lowest)
     exact = target.exact(scores, relevance, mask)
     floor = target.floor(relevance, mask)
+    taught = {"teacher": teacher.to(scores)} if teacher is not None and surrogate.needs_teacher else {}
     return {
-        "loss": surrogate(scores, relevance, mask).to(scores.dtype),
+        "loss": surrogate(scores, relevance, mask, **taught).to(scores.dtype),
+        "share": surrogate.shares(scores, relevance, mask),
         "belief": torch.full_like(exact, torch.nan) if belief is None else belief.to(scores.dtype),
         "aim": exact if aim == target else aim.exact(scores, relevance, mask),
         "target": exact,
@@ -74,13 +84,14 @@ def summarise(
 ) -> dict[str, Any]:
     """One row of the gap over the lists that count: means, bias and spread, each in the unit that the row names.
 
-    The gap is ``estimate - exact`` for an approximation (signed), ``exact - certificate`` for a bound (never below 0),
-    and not formed for neither. ``gap_aim`` sets the belief against the surrogate's own aim, ``gap_target`` against
-    the reported metric; ``gap_abs``, ``gap_sd`` and ``gap_p95`` are the mean, the standard deviation and the 95th
-    percentile over lists of (the absolute value of) ``gap_aim``, each list with its weight: the variance is ``sum w
-    (x - mean)^2 / (sum w - sum w^2 / sum w)``, the percentile the smallest size that 95 % of the weight does not
-    exceed. ``vacuous``: a certificate whose mean lies below that of a random order, which guarantees nothing. None
-    stands for a mean over no list.
+    The gap is ``estimate - exact`` for an approximation (signed), ``exact - certificate`` for a bound (never below 0;
+    the other way round for an aim of which less is better), and not formed for neither. ``gap_aim`` sets the belief
+    against the surrogate's own aim, ``gap_target`` against the reported metric, where it is the aim but for its options
+    and cutoff: others have no unit in common. ``gap_abs``, ``gap_sd`` and ``gap_p95`` are the mean, the standard
+    deviation and the 95th percentile over lists of (the absolute value of) ``gap_aim``, each list with its weight: the
+    variance is ``sum w (x - mean)^2 / (sum w - sum w^2 / sum w)``, the percentile the smallest size that 95 % of the
+    weight does not exceed. ``vacuous``: a certificate whose mean is worse than that of a random order, which guarantees
+    nothing. None stands for a mean over no list.
 
     Args:
         surrogate: the loss that is trained on.
@@ -101,9 +112,11 @@ def summarise(
     heard = kept & (weights > 0)
     weights = weights[heard]
     values = {name: np.asarray(column)[heard] for name, column in columns.items()}
-    sign = -1.0 if surrogate.kind == "bound" else 1.0
-    gap = sign * (values["belief"] - values["aim"])
     aim = surrogate.aim
+    bound, rises = surrogate.kind == "bound", aim is None or aim.larger_is_better
+    sign = -1.0 if bound and rises else 1.0
+    gap = sign * (values["belief"] - values["aim"])
+    alike = aim is not None and aim.base == target.base  # else they have no unit in common
     row: dict[str, Any] = {
         "surrogate": type(surrogate).__name__,
         "kind": surrogate.kind,
@@ -111,7 +124,7 @@ def summarise(
         "target": target.name,
         "lists": int(kept.sum()),
         "left_out": int((~kept).sum()),
-        "loss": _mean(values["loss"], weights),
+        "loss": _mean(values["loss"], weights * values["share"]),
         "loss_unit": surrogate.unit,
         "target_value": _mean(values["target"], weights),
         "floor": _mean(values["floor"], weights),
@@ -122,20 +135,20 @@ def summarise(
         "aim_value": _mean(values["aim"], weights),
         "aim_floor": _mean(values["aim_floor"], weights),
         "gap_aim": _mean(gap, weights),
-        "gap_target": _mean(sign * (values["belief"] - values["target"]), weights),
+        "gap_target": _mean(sign * (values["belief"] - values["target"]), weights) if alike else None,
         "gap_abs": _mean(np.abs(gap), weights),
         "gap_sd": _spread(gap, weights),
         "gap_p95": _quantile(np.abs(gap), weights, 0.95),
     }
     if aim is None:
         return row | dict.fromkeys(believed) | {"gap_says": None, "vacuous": None}
-    says = "exact - certificate" if surrogate.kind == "bound" else "estimate - exact"
-    empty = surrogate.kind == "bound" and bool(heard.any()) and believed["belief"] < believed["aim_floor"]
+    says = ("exact - certificate" if rises else "certificate - exact") if bound else "estimate - exact"
+    empty = bound and bool(heard.any()) and sign * (believed["belief"] - believed["aim_floor"]) > 0
     return row | believed | {"gap_says": says, "vacuous": empty}
 
 
 def _mean(values: NDArray[np.float64], weight: NDArray[np.float64]) -> float | None:
-    return float((values * weight).sum() / weight.sum()) if len(values) else None
+    return float((values * weight).sum() / weight.sum()) if weight.any() else None
 
 
 def _spread(values: NDArray[np.float64], weight: NDArray[np.float64]) -> float | None:

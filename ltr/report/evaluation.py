@@ -13,6 +13,7 @@ from ltr.evaluation import Bounds, Evaluation, MetricValues, RankedLists
 from ltr.evaluation.aggregates import slices
 from ltr.evaluation.notes import all_of
 from ltr.evaluation.results import cells, spread
+from ltr.evaluation.surrogates import loss_notes
 from ltr.evaluation.tables import per_query
 from ltr.gap.numbers import counted, span
 from ltr.metrics.judged import Judged
@@ -58,6 +59,8 @@ def print_evaluations(
     scores, unknown = score_blocks(systems)
     page.table(scores)
     page.lines(unknown)
+    page.table(loss_blocks(systems), text=("unit", "what it is"))
+    page.lines(_about_losses(systems))
     page.table(sliced)
     page.lines(left)
     page.table(rivals)
@@ -122,6 +125,22 @@ def _too_much(lacking: Sequence[tuple[str, str]], systems: Collection[str], metr
             told.append(metric if len(without) == len(systems) else f"{metric} ({', '.join(without)})")
     why = "there are too many unjudged documents"
     return [f"worst to best was not worked out for {all_of(told)}: {why}."] if told else []
+
+
+def loss_blocks(systems: Mapping[str, Evaluation]) -> list[Block]:
+    """What each loss comes to, as ``score_blocks`` has it for metrics."""
+    if len(systems) == 1:
+        found = next(iter(systems.values())).losses
+        return [Block("loss", [(name, each.cells()) for name, each in found.items()])] if found else []
+    names = next(iter(systems.values())).losses
+    return [Block(each, [(name, table.losses[each].cells()) for name, table in systems.items()]) for each in names]
+
+
+def _about_losses(systems: Mapping[str, Evaluation]) -> list[str]:
+    """What one must know of the losses; what holds of all of several systems is said once."""
+    said = {name: loss_notes(table.lists) for name, table in systems.items() if table.losses}
+    lines = {line: [name for name, told in said.items() if line in told] for each in said.values() for line in each}
+    return [line if len(names) == len(said) else f"{all_of(names)}: {line}" for line, names in lines.items()]
 
 
 def slice_blocks(systems: Mapping[str, Evaluation], by: str) -> tuple[list[Block], list[str]]:

@@ -112,18 +112,20 @@ def _belief_heads(row: dict[str, Any]) -> list[str]:
     if row["kind"] == "neither":
         return []
     word = "guaranteed" if row["kind"] == "bound" else "believed"
-    if row["aim"] == row["target"]:
-        return [f"{word} {row['aim']}", f"exact {row['aim']}", f"gap, {row['aim']}"]
-    return [f"{word} {row['aim']}", f"exact {row['aim']}", f"gap, {row['aim']}", f"gap to {row['target']}"]
+    heads = [f"{word} {row['aim']}", f"exact {row['aim']}", f"gap, {row['aim']}"]
+    return [*heads, f"gap to {row['target']}"] if _reaches_target(row) else heads
+
+
+def _reaches_target(row: dict[str, Any]) -> bool:
+    """Is there a gap to the target beside that to the surrogate's own aim?"""
+    return row["aim"] != row["target"] and (row["gap_target"] is not None or row["belief"] is None)
 
 
 def _belief_cells(row: dict[str, Any]) -> list[str]:
     if row["kind"] == "neither":
         return []
     gaps = ["vacuous"] * 2 if row["vacuous"] else [number(row[name], sign=True) for name in ("gap_aim", "gap_target")]
-    if row["aim"] == row["target"]:
-        return [number(row["belief"]), number(row["aim_value"]), gaps[0]]
-    return [number(row["belief"]), number(row["aim_value"]), *gaps]
+    return [number(row["belief"]), number(row["aim_value"]), *gaps[: 1 + _reaches_target(row)]]
 
 
 def _beliefs(runs: Sequence[tuple[str, Run]]) -> Table:
@@ -138,8 +140,10 @@ def _beliefs(runs: Sequence[tuple[str, Run]]) -> Table:
                 name, row["kind"], "nothing", f"{row['target']} {number(row['target_value'])}", "none", "none"
             )
             continue
-        sign = ">= " if row["kind"] == "bound" else ""
-        gaps = [f"{number(row['gap_aim'], sign=True)} {aim}", number(row["gap_target"], sign=True)]
+        sign = {"exact - certificate": ">= ", "certificate - exact": "<= "}.get(row["gap_says"], "")
+        unlike = row["gap_target"] is None and row["belief"] is not None
+        to_target = "none" if unlike else number(row["gap_target"], sign=True)
+        gaps = [f"{number(row['gap_aim'], sign=True)} {aim}", to_target]
         table.add_row(
             *(name, row["kind"], f"{aim} {sign}{number(row['belief'])}", f"{aim} {number(row['aim_value'])}"),
             *(["vacuous"] * 2 if row["vacuous"] else gaps),
@@ -237,8 +241,9 @@ def _meaning(row: dict[str, Any]) -> str:
     if row["kind"] == "neither":
         return f"{name} has no unit in common with {target}: its loss and the metric can only be compared in direction."
     if row["kind"] == "bound":
-        text = f"{name} guarantees that {aim} is not below its certificate; gap = exact - certificate, never negative."
-        return text + (" Vacuous: below what a random order is worth." if row["vacuous"] else "")
+        side = "below" if row["gap_says"] == "exact - certificate" else "above"
+        text = f"{name} guarantees that {aim} is not {side} its certificate; gap = {row['gap_says']}, never negative."
+        return text + (" Vacuous: worse than a random order." if row["vacuous"] else "")
     about = f", not {target}, which is reported" if aim != target else ""
     return f"{name} estimates {aim}{about}; gap = estimate - exact, on the same lists."
 

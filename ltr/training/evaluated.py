@@ -14,7 +14,7 @@ from ltr import gap
 from ltr.losses import Surrogate
 from ltr.metrics import RankingMetric
 
-GAP = ("loss", "belief", "aim", "target", "aim_floor", "floor", "ceiling", "counted")
+GAP = ("loss", "share", "belief", "aim", "target", "aim_floor", "floor", "ceiling", "counted")
 
 
 def column_names(metrics: Sequence[RankingMetric]) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ def evaluate(
 ) -> Evaluation:
     """The means and the gap of gathered columns."""
     weight = columns["weight"]
-    means = {"loss": _mean(columns["loss"], weight)}
+    means = {"loss": _mean(columns["loss"], weight * columns["share"])}
     for metric in metrics:
         values, counted = _settled(metric, columns)
         means[metric.name] = _mean(values, weight * counted)

@@ -48,6 +48,7 @@ def fit(
     *,
     model: nn.Module,
     transform: nn.Module | None,
+    teacher: nn.Module | None = None,
     loss: Surrogate,
     metric: RankingMetric | str,
     metrics: Sequence[RankingMetric | str],
@@ -70,6 +71,7 @@ def fit(
         data: the splits. Without validation data, monitor must be None; without test data nothing is tested.
         model: the scorer; seed before it is made (``seed_everything``) for equal first weights.
         transform: of the features; fitted here, on the training rows alone.
+        teacher: a trained ranker of raw features, where the loss learns from one.
         loss: the surrogate.
         metric: the target.
         metrics: further metrics to report.
@@ -101,7 +103,8 @@ def fit(
     fitted: Any = transform
     if fitted is not None:
         fitted.fit(data.train.features)
-    module = RankingModule(model, loss, metric, metrics, transform=transform, optimizer=optimizer, scheduler=scheduler)
+    parts_of = {"transform": transform, "teacher": teacher}
+    module = RankingModule(model, loss, metric, metrics, **parts_of, optimizer=optimizer, scheduler=scheduler)
     loaders = RankingDataModule(
         _as_listed(data, module.metrics), documents=documents, lists=lists, workers=workers, seed=seed
     )

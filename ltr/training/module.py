@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import pytorch_lightning as pl
 import torch
@@ -19,6 +19,7 @@ from ltr.metrics import RankingMetric, parse
 from ltr.runs import RunError
 from ltr.training.evaluated import Evaluation, column_names, evaluate, metric_columns
 from ltr.training.tables import QueryTable
+from ltr.training.teacher import check_teacher
 
 log = logging.getLogger(__name__)
 
@@ -29,12 +30,13 @@ MakeScheduler = Callable[..., LRScheduler]
 class RankingModule(pl.LightningModule):
     """A scorer, the surrogate that it is trained on, and the metrics that it is judged by.
 
-    One step descends ``sum_q w_q loss_q / sum_q w_q`` over the lists of all processes. Logged: train/loss (the mean
-    over the lists of an epoch), train/batch_loss, train/learning_rate, val/<metric>, val/target (the target again,
-    under a name that never changes), val/loss, gap/..., test/<metric> and test/loss; every mean is the sum of per-list
-    values over counts. Several processes have as many batches each: the few that fill up come twice in an epoch and
-    count twice in train/loss, while validation and test count each list once. ``evaluated`` keeps the values behind the
-    last validation and test. A checkpoint holds model, transform and surrogate under ``model.``, ``transform.`` and
+    One step descends ``sum_q w_q loss_q / sum_q w_q`` over the lists of all processes, w_q being the list's weight
+    times what the loss gives it (``Surrogate.share``). Logged: train/loss (the mean over the lists of an epoch),
+    train/batch_loss, train/learning_rate, val/<metric>, val/target (the target again, under a name that never
+    changes), val/loss, gap/..., test/<metric> and test/loss; every mean is the sum of per-list values over counts.
+    Several processes have as many batches each: the few that fill up come twice in an epoch and count twice in
+    train/loss, while validation and test count each list once. ``evaluated`` keeps the values behind the last
+    validation and test. A checkpoint holds model, transform and surrogate under ``model.``, ``transform.`` and
     ``loss.``, tensors and plain Python alone.
 
     Args:
@@ -43,11 +45,13 @@ class RankingModule(pl.LightningModule):
         metric: the target, a metric or its name.
         metrics: further metrics to report.
         transform: of the features, fitted; [B, L, F], mask -> [B, L, F].
+        teacher: a ranker of raw features for a loss that learns from its scores, frozen here; [B, L, F], mask ->
+            scores [B, L]. It moves with the module, and is in no checkpoint.
         optimizer: parameters -> optimiser.
         scheduler: (optimiser, total_steps=int) -> schedule, stepped after every optimiser step.
 
     Raises:
-        ValueError: an unknown metric.
+        ValueError: an unknown metric; a teacher for a loss that learns from none, or none for one that does.
 
     Example:
         >>> from functools import partial
@@ -66,6 +70,7 @@ class RankingModule(pl.LightningModule):
         metrics: Sequence[RankingMetric | str] = (),
         *,
         transform: nn.Module | None = None,
+        teacher: nn.Module | None = None,
         optimizer: MakeOptimizer,
         scheduler: MakeScheduler | None = None,
     ) -> None:
@@ -73,6 +78,8 @@ class RankingModule(pl.LightningModule):
         self.model = model
         self.transform = transform
         self.loss = loss
+        check_teacher(loss, teacher is not None)
+        self._teacher = () if teacher is None else (teacher.requires_grad_(False).eval(),)  # no part of the module
         self.metric = parse(metric)
         self.metrics = tuple({each.name: each for each in (self.metric, *map(parse, metrics))}.values())
         self.make_optimizer, self.make_scheduler = optimizer, scheduler
@@ -90,13 +97,30 @@ class RankingModule(pl.LightningModule):
         """Scores [B, L] of features [B, L, F], in float32 or better whatever the model computes in."""
         if self.transform is not None:
             features = self.transform(features, mask)
-        scores: Tensor = self.model(features, mask)
+        return self._scores(self.model, features, mask)
+
+    @staticmethod
+    def _scores(model: nn.Module, features: Tensor, mask: Tensor) -> Tensor:
+        scores: Tensor = model(features, mask)
         if scores.shape != mask.shape:
             raise RunError(
-                f"{type(self.model).__name__}: wanted a score for each document, [lists, documents] = "
+                f"{type(model).__name__}: wanted a score for each document, [lists, documents] = "
                 f"{list(mask.shape)}, came {list(scores.shape)}"
             )
         return scores if scores.dtype in (torch.float32, torch.float64) else scores.float()
+
+    def taught(self, batch: ListBatch) -> dict[str, Tensor]:
+        """What the loss wants besides scores, labels and mask: the teacher's scores, where there is one."""
+        if not self._teacher:
+            return {}
+        with torch.no_grad():
+            return {"teacher": self._scores(self._teacher[0], batch.features, batch.mask)}
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        for each in self._teacher:
+            each._apply(fn)  # type: ignore[no-untyped-call]
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        return self
 
     # -- training -------------------------------------------------------------------------------------------------
 
@@ -114,10 +138,11 @@ class RankingModule(pl.LightningModule):
         self.train_sums = torch.zeros(2, dtype=exact_dtype(self.device), device=self.device)
 
     def training_step(self, batch: ListBatch, batch_idx: int) -> Tensor:
-        scores = self(batch.features, batch.mask)
+        scores, taught = self(batch.features, batch.mask), self.taught(batch)
         with torch.autocast(scores.device.type, enabled=False):
-            losses = self.loss(scores, batch.relevance, batch.mask)
-        weight = batch.weight.to(losses.dtype)
+            losses = self.loss(scores, batch.relevance, batch.mask, **taught)
+        share = self.loss.share(batch.relevance, batch.mask)
+        weight = (batch.weight if share is None else batch.weight * share).to(losses.dtype)
         mine = (weight * losses).sum()
         both = torch.stack([mine.detach(), weight.sum()])
         every = self.trainer.strategy.reduce(both, reduce_op="sum")
@@ -165,9 +190,9 @@ class RankingModule(pl.LightningModule):
             self._log(f"test/{name}", mean)
 
     def _observe(self, batch: ListBatch) -> None:
-        scores = self(batch.features, batch.mask)
+        scores, taught = self(batch.features, batch.mask), self.taught(batch)
         with torch.autocast(scores.device.type, enabled=False):
-            columns = gap.columns(self.loss, self.metric, scores, batch.relevance, batch.mask)
+            columns = gap.columns(self.loss, self.metric, scores, batch.relevance, batch.mask, **taught)
             columns |= {"weight": batch.weight, "documents": batch.mask.sum(1)}
             for metric in self.metrics:
                 value = columns["target"] if metric == self.metric else metric.exact(scores, *batch[1:3])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -85,9 +85,10 @@ class Recorder(pl.Callback):
         if found.gap["vacuous"] and not self.said_vacuous:
             self.said_vacuous = True
             log.info(
-                "the certificate of %s is vacuous: it guarantees %s >= %.4g, less than the %.4g of a random order, and "
-                "stays off the chart",
-                *(found.gap["surrogate"], found.gap["aim"], found.gap["belief"], found.gap["aim_floor"]),
+                "the certificate of %s is vacuous: it guarantees %s %s %.4g, worse than the %.4g of a random order, "
+                "and stays off the chart",
+                *(found.gap["surrogate"], found.gap["aim"], _sides(found.gap)),
+                *(found.gap["belief"], found.gap["aim_floor"]),
             )
 
     def state_dict(self) -> dict[str, Any]:
@@ -99,6 +100,10 @@ class Recorder(pl.Callback):
         self.resumed = True
 
 
+def _sides(row: Mapping[str, Any]) -> str:
+    return ">=" if row["gap_says"] == "exact - certificate" else "<="
+
+
 def _charts(module: RankingModule) -> dict[str, list[str]]:
     """The surrogate's belief and the exact metric in one chart, where they have a unit in common."""
     target, aim = module.metric.name, module.loss.aim
@@ -107,4 +112,6 @@ def _charts(module: RankingModule) -> dict[str, list[str]]:
         return {f"exact {target} (the loss has no unit in common with it)": exact}
     name = "certificate" if module.loss.kind == "bound" else "belief"
     believed = [f"gap/{name}[{aim.name}]", f"gap/exact_aim[{aim.name}]"]
+    if aim.base != module.metric.base:
+        return {f"{name} and exact {aim.name}": believed, f"exact {target} (it has another unit)": exact}
     return {f"{name} and exact {aim.name}": [*believed, *exact]}

@@ -220,3 +220,15 @@ def test_broken_presets_are_an_error_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "loss" / "bad.yaml").write_text("a: [\n")
     with pytest.raises(ConfigError, match=r"bad\.yaml"):
         composer(tmp_path).compose(words("loss=bad"))
+
+
+def test_a_loss_inside_a_loss_is_changed_or_replaced() -> None:
+    found = compose("loss=perturbed", "loss.loss.metric=ap", "metric=mrr")["loss"]
+    assert (found["loss"]["metric"], found["loss"]["_target_"]) == ("ap", "ltr.losses.Softmax")
+    found = compose("loss=perturbed", "loss.loss={_target_:ltr.losses.RankNet,sigma:2}")["loss"]
+    assert found["loss"] == {"_target_": "ltr.losses.RankNet", "sigma": 2}
+    found = compose("loss=sum", "metric=ap", "loss.losses.0.sigma=3", "loss.weights=[1,2]")["loss"]
+    assert (found["losses"][0]["metric"], found["losses"][0]["sigma"], found["weights"]) == ("ap", 3, [1, 2])
+    assert refused("loss=perturbed", "loss.loss.metrc=ap") == [
+        "loss.loss.metrc: ltr.losses.Softmax has no such key; did you mean metric?"
+    ]

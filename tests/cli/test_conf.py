@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from omegaconf import OmegaConf
 
-from ltr.cli import presets
+from ltr import options
 from ltr.cli.check import BY_CODE, HYDRA_KEYS, MISSING, locate, problems, signature
 from ltr.cli.compose import Composer
 from ltr.cli.help import defaults_of
 from ltr.cli.run import verb_function
 from ltr.cli.words import Word
 
-ROOT = presets.folder()
+ROOT = options.folder()
 FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.yaml"))
 OPTIONS = [file for file in FILES if "/" in file and not file.startswith("experiment/")]
 VERBS = [file.removesuffix(".yaml") for file in FILES if "/" not in file]

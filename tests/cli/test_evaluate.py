@@ -141,3 +141,16 @@ def test_ties_by_document_id_are_the_same_in_training_and_evaluation(ltr: Ltr, a
     assert info["validation"]["mrr-docid"] == pytest.approx(1 / 3)  # c, b, a: the relevant one comes last
     assert info["test"] == pytest.approx(info["test"] | {"mrr-docid": 1 / 3, "mrr": (1 + 1 / 2 + 1 / 3) / 3})
     assert mean_of(ltr("evaluate", "by_id")[1], "mrr-docid") == 0.3333
+
+
+def test_a_loss_beside_the_metrics_is_what_validation_had(ltr: Ltr, at_work: Path) -> None:
+    words = ("split=validation", "losses=[lambdarank,list_net,approx]", "output=v.csv")
+    status, out, err = ltr("evaluate", "first", *words)
+    assert status == 0, err
+    wanted = Run("runs/first").read_info()["validation"]["loss"]
+    values = {row["query"]: float(row["value"]) for row in table(at_work / "v.csv") if row["metric"] == "lambdarank"}
+    assert len(values) == 10
+    assert np.mean(list(values.values())) == pytest.approx(wanted, rel=1e-5)
+    assert mean_of(out, "lambdarank") == pytest.approx(wanted, abs=5.1e-5)
+    assert "bounds ndcg-linear@5" in out
+    assert {row["metric"] for row in table(at_work / "v.csv")} >= {"list_net", "approx", "mrr"}

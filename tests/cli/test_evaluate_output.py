@@ -69,3 +69,23 @@ def test_every_query_of_either_side_is_there_however_many(ltr: Ltr, files: Path,
         found = {side: mine.filter(pl.col("missing").eq_missing(side))["query"].to_list() for side in mine["missing"]}
         assert found == {None: ["both"], "run": judged, "judgements": returned}
         assert mine["value"].drop_nulls().mean() == (1 if queries == "intersection" else pytest.approx(1 / 61))
+
+
+def test_losses_have_a_table_and_rows_of_their_own(ltr: Ltr, files: Path) -> None:
+    words = ("evaluate", "qrels.txt", "bm25.run", "dense.run", "metrics=[ndcg]", "losses=[mse,softmax]")
+    status, out, err = ltr(*words, "output=v.csv")
+    assert status == 0, err
+    rows = [line.split(",") for line in (files / "v.csv").read_text().splitlines()[1:]]
+    found = {(row[0], row[1]): row[3] for row in rows if row[2] == "mse"}
+    assert float(found["bm25", "q3"]) == pytest.approx((4.1**2 + (4.0 - 3) ** 2 + 3.0**2) / 3)  # d11: label 0
+    assert found["bm25", "q5"] == ""
+    assert len(found) == 10
+    mean = sum(float(each) for (system, _), each in found.items() if system == "bm25" and each) / 4
+    lines = out.splitlines()
+    at = next(place for place, line in enumerate(lines) if line.startswith("mse "))
+    assert [line.split() for line in lines[at : at + 2]] == [
+        ["mse", "mean", "n", "unit", "what", "it", "is"],
+        ["bm25", f"{mean:.4f}", "4", "squared", "label", "units", "-"],
+    ]
+    assert "bm25: no loss for 1 query without returned documents (left out): q5" in lines
+    assert "bm25: losses give label 0 to 1 document that nobody judged" in lines

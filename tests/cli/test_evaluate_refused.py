@@ -54,6 +54,14 @@ def refused(ltr: Ltr, *words: str, status: int = 2) -> str:
         (["shown=0"], "shown: wanted a whole number from 1 on, got 0"),
         (["depth=0"], "depth: wanted a whole number from 1 on, got 0"),
         (["preset=all", "by=type"], "by: wants one preset, or none; got preset=all"),
+        (["preset=all", "losses=[mse]"], "losses: wants one preset, or none; got preset=all"),
+        (["losses=[mse,softmx]"], "losses: no loss 'softmx'; did you mean softmax? (ltr list losses has them all)"),
+        (["losses=distil"], "losses: distil learns from another ranker's scores, and there are none here"),
+        (
+            ["losses=[expected]", "metrics=[ap,ndcg]"],
+            "losses: expected: ExpectedMetric: wants a metric that sums worth times place (ndcg, dcg, precision, "
+            "recall, rbp), got ap",
+        ),
         (["metrics=[]"], "metrics: wanted at least one metric, such as ndcg@10; came an empty list"),
         (["metrics="], "metrics: wanted at least one metric, such as ndcg@10; came an empty list"),
         (["metric=ap", "metric=mrr"], "metric: wanted once, came metric=ap and metric=mrr"),

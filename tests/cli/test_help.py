@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ltr.cli import presets
+from ltr import options
 from ltr.cli.check import signature
 from ltr.cli.help import VERBS, defaults_of, of_verb, overview
 from ltr.cli.run import verb_function
@@ -18,13 +18,13 @@ def test_the_overview_names_every_verb() -> None:
 
 @pytest.mark.parametrize("verb", ["train", "evaluate", "predict", "compare", "explain"])
 def test_a_verb_shows_its_inputs_its_keys_and_its_groups(verb: str) -> None:
-    text, path = of_verb(verb), presets.folder() / f"{verb}.yaml"
+    text, path = of_verb(verb), options.folder() / f"{verb}.yaml"
     assert " ".join(["usage: ltr", verb, *(word.upper() for word in VERBS[verb].inputs)]) in text
     groups = defaults_of(path)
     keys = [key for key in signature(verb_function(verb)).arguments if key not in groups]
     assert [key for key in keys if f"\n  {key}: " not in text] == []
-    options = [option for group in groups for option in presets.groups([presets.folder()]).get(group, {})]
-    assert [option for option in options if option not in text] == []
+    named = [option for group in groups for option in options.groups([options.folder()]).get(group, {})]
+    assert [option for option in named if option not in text] == []
     assert [example for example in VERBS[verb].examples if f"\n  {example}" not in text] == []
 
 

@@ -1,12 +1,17 @@
 """ltr list: what can be named."""
 
 import inspect
+import re
 
 import pytest
 
+from ltr import options
+from ltr.losses.named import OWN, named
 from ltr.metrics import METRICS, parse
 from ltr.metrics.presets import PRESETS
 from tests.cli.conftest import Ltr
+
+LOSSES = sorted(set(options.groups([options.folder()])["loss"]) - {OWN})
 
 
 def test_without_a_word_it_says_what_can_be_listed(ltr: Ltr) -> None:
@@ -55,7 +60,49 @@ def test_one_metric_as_it_is_documented(ltr: Ltr, base: str) -> None:
     assert own <= {line.split()[0] for line in out.splitlines() if line}
 
 
-@pytest.mark.parametrize("what", ["metrics", "presets"])
+@pytest.mark.parametrize("what", ["losses", "loss"])
+def test_every_loss_with_its_remark_and_under_its_kind(ltr: Ltr, what: str) -> None:
+    status, out, _ = ltr("list", what)
+    assert status == 0
+    words = " ".join(out.split())
+    parts = dict(zip(("approximation", "bound", "neither"), out.split("\n\n"), strict=False))
+    assert [part.partition(":")[0] for part in parts.values()] == ["approximations", "bounds", "neither"]
+    for name in LOSSES:
+        surrogate = named(name)
+        about = options.remark(options.folder() / f"loss/{name}.yaml")
+        aim = {"approximation": "approximates {}; ", "bound": "bounds {}; "}.get(surrogate.kind, "").format(
+            surrogate.aim
+        )
+        facts = f"{aim}{surrogate.cost}; for {', '.join(surrogate.suits)}"
+        assert f" {name} {about} {facts}" in words
+        assert f"\n{name} " in parts[surrogate.kind]
+    assert "\ncustom         a loss of your own: loss=custom loss._target_=my.MyLoss, with\n" in out
+
+
+@pytest.mark.parametrize("name", [*LOSSES, "custom"])
+def test_one_loss_as_it_is_documented(ltr: Ltr, name: str) -> None:
+    status, out, _ = ltr("list", name)
+    path = options.folder() / f"loss/{name}.yaml"
+    assert status == 0
+    assert f"loss={name}: {options.remark(path)}" in " ".join(out.split())
+    assert max(map(len, out.splitlines())) <= 80
+    assert not [word for word in ("Example:", ">>>", "Raises:", "Args:", "``") if word in out]
+    if name != "custom":
+        surrogate = named(name)
+        summary = (inspect.getdoc(type(surrogate)) or "").partition("\n")[0].replace("``", "")
+        assert " ".join(summary.split()) in " ".join(out.split())
+        assert f"its loss is in {surrogate.unit}" in " ".join(out.split())
+        told = {re.split("[= ]", line)[0] for line in out.splitlines()}
+        assert set(inspect.signature(type(surrogate)).parameters) - {"args", "kwargs"} <= told
+
+
+def test_a_loss_under_another_spelling(ltr: Ltr) -> None:
+    assert ltr("list", "list_mle") == ltr("list", "ListMLE") == ltr("list", "listmle")
+    assert "\nsigma=1.0 " in ltr("list", "lambdarank")[1]
+    assert "\nscheme=loss2 " in ltr("list", "ndcgloss2")[1]
+
+
+@pytest.mark.parametrize("what", ["metrics", "presets", "losses"])
 def test_lists_of_sentences_fit_a_terminal_of_80_columns(ltr: Ltr, what: str) -> None:
     _, out, _ = ltr("list", what)
     assert max(map(len, out.splitlines())) <= 80
@@ -78,11 +125,6 @@ def test_one_preset(ltr: Ltr, name: str) -> None:
 @pytest.mark.parametrize(
     ("what", "line"),
     [
-        ("losses", "lambdarank  pairs weighted by what swapping them does to the metric"),
-        (
-            "loss",
-            "custom      a loss of your own: loss=custom loss._target_=my.MyLoss, with my.py in the working directory",
-        ),
         ("models", "linear  score = w . x + b for each document, 0 where padded."),
         ("optimizers", "adamw    weight decay apart from the gradient"),
         ("data", "synthetic    made lists whose truth is known: see ltr.data.synthetic"),

@@ -52,7 +52,7 @@ def test_a_misspelt_key_stops_the_sweep_before_its_first_job(ltr: Ltr, here: Pat
     assert status == 2
     assert err.splitlines() == [
         "ltr: loss.temp: ltr.losses.ApproxMetric has no such key; did you mean temperature?",
-        "ltr: loss.temp: ltr.losses.MSE has no such key",
+        "ltr: loss.temp: ltr.losses.MSE has no such key; known: centred",
     ]
     assert list(here.iterdir()) == []
 

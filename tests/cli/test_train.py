@@ -217,7 +217,7 @@ BAD_CONFIG = [
     (["trainer.max_epochs='9'"], ["trainer.max_epochs: wanted a whole number or null, got the text '9'"]),
     (["metrik=ap"], ["metrik", "metric"]),
     (["lose=approx"], ["lose", "loss"]),
-    (["loss=approximate"], ["loss=approximate", "approx, custom, lambdarank"]),
+    (["loss=approximate"], ["loss=approximate", "wanted one of", "did you mean approx?"]),
     (["metric=ndgc@10"], ["unknown metric 'ndgc@10'", "did you mean ndcg?"]),
     (["metrics=[ap@ten]"], ["ap@ten", "whole number"]),
     (["metric=ndcg@0"], ["metric 'ndcg@0': the cutoff after @ must be a whole number from 1 to 1000000000, got '0'"]),
@@ -329,3 +329,65 @@ def test_data_of_the_wrong_kind(ltr: Ltr, here: Path) -> None:
     (here / "mine_of_train.py").write_text("def load():\n    return 3\n")
     said = ["data: wanted ltr.data.Splits (train, validation, test), got int"]
     refused_early(ltr, here, ["~data", "data._target_=mine_of_train.load"], said, wanted=2)
+
+
+FOLLOW = """\
+from ltr.losses import Surrogate
+
+
+class Follow(Surrogate):
+    unit, needs_teacher, shift_invariant = "squared scores", True, False
+
+    def forward(self, scores, relevance, mask=None, *, teacher=None):
+        return (mask * (scores - teacher) ** 2).sum(-1)
+"""
+FROM = ("loss=custom", "loss._target_=follow.Follow")
+
+
+def test_a_loss_learns_from_a_trained_run(ltr: Ltr, here: Path) -> None:
+    (here / "follow.py").write_text(FOLLOW)
+    assert ltr("train", *SYNTHETIC, "loss=mse", "name=first", "optimizer.lr=0.1")[0] == 0
+    words = ("train", *SYNTHETIC, *FROM, "optimizer.lr=0.1")
+    for teacher, name in (("first", "a"), (str(here / "runs/first"), "b"), ("first", "c")):
+        status, _, err = ltr(*words, f"teacher={teacher}", f"name={name}")
+        assert status == 0, err
+    runs = [Run(here / f"runs/{name}") for name in "abc"]
+    assert {run.read_config()["teacher"] for run in runs} == {f"{here}/runs/first"}  # wherever `last` is by then
+    assert len({run.metrics_path.read_text() for run in runs}) == 1
+    assert ltr("train", "resume=a", "trainer.max_epochs=2")[0] == 0
+    assert len(runs[0].gap_rows()) == 2
+    status, _, err = ltr("train", "resume=a", "teacher=b")
+    assert (status, err) == (2, f"ltr: teacher: the run has {here}/runs/first, and goes on with that or not at all; "
+                                f"got {here}/runs/b\n")  # fmt: skip
+    assert ltr("evaluate", "a")[0] == 0  # without its teacher
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("loss=mse", "teacher=first"),
+            "ltr: teacher: MSE learns from labels alone: leave it out, or choose a loss that",
+        ),
+        (FROM, "ltr: teacher: wanted a trained run, whose scores Follow learns from; got none"),
+        ((*FROM, "teacher=frist"), "ltr: teacher: no run 'frist': neither a run folder nor a name below"),
+        ((*FROM, "teacher=first", "data.features=9"), "ltr: teacher: {here}/runs/first was trained on 5 features, and"),
+    ],
+)
+def test_a_teacher_that_does_not_fit_is_refused_early(ltr: Ltr, here: Path, words: tuple[str, ...], said: str) -> None:
+    (here / "follow.py").write_text(FOLLOW)
+    assert ltr("train", *SYNTHETIC, "loss=mse", "name=first", "data.features=5")[0] == 0
+    status, _, err = ltr("train", *SYNTHETIC, *words)
+    assert status == 2
+    assert said.format(here=here) in err
+    assert [each.name for each in (here / "runs").iterdir()] == ["first"]
+
+
+def test_losses_inside_losses(ltr: Ltr, here: Path) -> None:
+    for words in (
+        ("loss=perturbed", "loss.loss.metric=ap"),
+        ("loss=sum", "loss.losses.1.centred=true"),
+        ("loss=expected",),
+    ):
+        status, _, err = ltr("train", *SYNTHETIC, *words)
+        assert status == 0, err

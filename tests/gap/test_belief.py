@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ltr import gap
-from ltr.losses import MSE, ApproxMetric, LambdaRank, Softmax, Surrogate
+from ltr.losses import MSE, ApproxMetric, ARPLoss, Hinge, LambdaRank, Softmax, Surrogate
 from ltr.metrics import RankingMetric, parse
 
 COUNT = 60
@@ -78,6 +78,7 @@ def test_a_nan_score_is_a_nan_value() -> None:
 
 SMALL = {
     "loss": np.array([0.4, 0.6, 9.0]),
+    "share": np.array([1.0, 1.0, 9.0]),
     "belief": np.array([0.6, 0.4, 9.0]),
     "aim": np.array([0.5, 0.7, 9.0]),
     "target": np.array([0.3, 0.3, 9.0]),
@@ -135,6 +136,15 @@ def test_a_list_counts_by_its_weight() -> None:
     one = gap.summarise(surrogate, target, SMALL | {"target": np.array([0.3, np.nan, 9])}, np.array([1.0, 0, 0]))
     assert (one["target_value"], one["gap_sd"], one["lists"]) == (0.3, None, 2)
     assert gap.summarise(surrogate, target, SMALL, np.zeros(3))["gap_aim"] is None
+
+
+def test_a_loss_that_weighs_lists_does_so_in_its_own_mean_alone() -> None:
+    surrogate, target, shared = ApproxMetric("ndcg@10"), parse("ndcg@10"), SMALL | {"share": np.array([3.0, 1, 9])}
+    plain, row = (gap.summarise(surrogate, target, table) for table in (SMALL, shared))
+    assert row["loss"] == pytest.approx((3 * 0.4 + 1 * 0.6) / 4)
+    assert gap.summarise(surrogate, target, shared, np.array([1.0, 3, 1]))["loss"] == pytest.approx(0.5)
+    assert row | {"loss": 0} == plain | {"loss": 0}
+    assert gap.summarise(surrogate, target, SMALL | {"share": np.zeros(3)})["loss"] is None
 
 
 def test_the_percentile_is_of_the_weight() -> None:
@@ -226,3 +236,31 @@ def test_what_a_belief_is_set_against_can_turn_its_sign() -> None:
     assert row["aim_value"] == pytest.approx((1 + 3 / log2(3)) / (3 + 1 / log2(3)))
     assert row["target_value"] == pytest.approx(1 / 3)
     assert row["gap_aim"] < 0 < row["gap_target"]
+
+
+def test_a_bound_from_above_is_set_the_other_way_round() -> None:
+    """Of arp less is better: its certificate is an upper limit, and worse than a random order where it lies above."""
+    scores, labels = torch.tensor([[9.0, 5.0, 0.0]]), torch.tensor([[2.0, 0.0, 1.0]])
+    found = {name: each.numpy() for name, each in gap.columns(ARPLoss(), parse("ndcg"), scores, labels).items()}
+    row = gap.summarise(ARPLoss(), parse("ndcg"), found)
+    assert row["aim_value"] == pytest.approx((2 * 1 + 1 * 3) / 3)
+    assert row["gap_aim"] == pytest.approx(row["belief"] - row["aim_value"])
+    assert row["gap_aim"] > 0
+    assert (row["gap_says"], row["vacuous"]) == ("certificate - exact", row["belief"] > row["aim_floor"])
+    found["belief"] = found["aim_floor"] - 0.01
+    assert gap.summarise(ARPLoss(), parse("ndcg"), found)["vacuous"] is False
+
+
+def test_metrics_without_a_unit_in_common_have_no_gap_between_them() -> None:
+    scores, labels = torch.tensor([[3.0, 2.0, 1.0]]), torch.tensor([[1.0, 2.0, 0.0]])
+    for surrogate, target, common in (
+        (Hinge(), "ndcg@10", False),
+        (ARPLoss(), "ndcg", False),
+        (Softmax("mrr"), "ndcg", False),
+        (Softmax("ndcg@3"), "ndcg-linear@10", True),
+        (Hinge(), "pairs", True),
+    ):
+        found = {name: each.numpy() for name, each in gap.columns(surrogate, parse(target), scores, labels).items()}
+        row = gap.summarise(surrogate, parse(target), found)
+        assert (row["gap_target"] is not None) == common
+        assert row["gap_aim"] is not None

@@ -31,6 +31,7 @@ def gap_row(kind: str = "approximation", **changes: Any) -> dict[str, Any]:
         "aim_value": None if neither else 0.7,
         "gap_aim": None if neither else 0.05,
         "gap_target": None if neither else 0.35,
+        "gap_says": {"approximation": "estimate - exact", "bound": "exact - certificate", "neither": None}[kind],
         "vacuous": None if neither else False,
         "tau": 0.5,
         "regret": 0.01,
@@ -87,7 +88,20 @@ def test_a_vacuous_certificate_is_said_and_not_subtracted(tmp_path: Path, consol
     print_run(finished(tmp_path, "first", [0.1, 0.5], gap_row("bound", belief=-27.0, vacuous=True)), console)
     text = console.export_text()
     assert re.search(r"-27\.0000 +0\.7000 +vacuous", text)
-    assert "Vacuous: below what a random order is worth." in text
+    assert "Vacuous: worse than a random order." in text
+
+
+def test_a_bound_of_another_metric_from_above(tmp_path: Path, console: Console) -> None:
+    says = {"surrogate": "ARPLoss", "aim": "arp", "gap_says": "certificate - exact", "gap_target": None}
+    runs = [finished(tmp_path, f"s/{name}", [0.1, 0.5], gap_row("bound", **says)) for name in "ab"]
+    print_run(runs[0], console)
+    text = console.export_text()
+    assert "guaranteed arp  exact arp  gap, arp  val/ndcg@10" in text
+    assert (
+        "ARPLoss guarantees that arp is not above its certificate; gap = certificate - exact, never negative." in text
+    )
+    print_sweep(runs, console)
+    assert re.search(r"arp <= 0\.7500 +arp 0\.7000 +\+0\.0500 arp +none", console.export_text())
 
 
 @pytest.mark.parametrize("kind", ["approximation", "bound"])

@@ -40,6 +40,13 @@ def test_a_list_without_weight_cannot_spoil_a_mean() -> None:
     assert math.isnan(spoiled.means["mrr"])
 
 
+def test_a_loss_that_weighs_lists_does_so_in_its_own_mean_alone() -> None:
+    table = columns((SKIP,), [0.5, 0.1], {"share": [3, 1], "loss": [2, 6], "weight": [1, 2]})
+    found = evaluate(table, (SKIP,), MSE())
+    assert found.means["loss"] == pytest.approx((1 * 3 * 2 + 2 * 1 * 6) / (3 + 2))
+    assert found.means["mrr"] == pytest.approx((0.5 + 2 * 0.1) / 3)
+
+
 def test_a_rule_that_refuses_lists_without_an_answer_is_obeyed() -> None:
     metric = parse("mrr-error")
     table = columns((metric,), [0.0], {"mrr-error defined": [0]})

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from ltr.data import RankingData, Splits, Standardise
 from ltr.lists import ListBatch
-from ltr.losses import MSE, ApproxMetric, LambdaRank, Softmax, Surrogate
+from ltr.losses import MSE, ApproxMetric, LambdaRank, RankNet, Softmax, Surrogate
 from ltr.metrics import parse
 from ltr.models import MLP, Linear
 from ltr.training import RankingDataModule, RankingModule
@@ -95,6 +95,48 @@ def test_one_step_descends_the_weighted_mean_over_lists(plain_trainer: Callable[
     assert trainer.callback_metrics["train/loss"].item() == pytest.approx(loss.item(), rel=1e-6)
     assert model.output.weight.item() == pytest.approx(0.5 - 0.01 * weight.grad.item(), rel=1e-6)
     assert model.output.bias.item() == pytest.approx(0.0 - 0.01 * bias.grad.item(), rel=1e-6)
+
+
+class ByLength(MSE):
+    """Lists weigh as much as they have documents: the mean over all documents of the batch."""
+
+    def share(self, relevance: Tensor, mask: Tensor) -> Tensor:
+        return mask.sum(1).to(relevance.dtype)
+
+
+def test_one_step_descends_the_mean_by_the_shares_of_the_loss(plain_trainer: Callable[..., pl.Trainer]) -> None:
+    """Errors 0, 2 of two documents and 1, 1, -1 of three, the lists weighing 1 and 3: (1 * 2 * 2 + 3 * 3 * 1) / 11."""
+    pairs = ([1.0, 2.0], [1.0, 0.0]), ([1.0, 3.0, 0.0], [0.0, 2.0, 1.0])
+    data = lists(*pairs, weights={"q0": 1.0, "q1": 3.0})
+    model = scorer()
+    module = RankingModule(model, ByLength(), "ndcg", optimizer=partial(torch.optim.SGD, lr=0.01))
+    trainer = plain_trainer(max_epochs=1)
+    loaders = RankingDataModule(Splits(data, data, None))
+    (before,) = trainer.validate(module, datamodule=loaders, verbose=False)
+    trainer.fit(module, datamodule=loaders)
+    assert before["val/loss"] == pytest.approx(13 / 11, rel=1e-6)
+    assert before["val/ndcg"] == pytest.approx(
+        sum(w * parse("ndcg")(*pair).item() for w, pair in zip((1, 3), pairs, strict=True)) / 4
+    )
+    assert trainer.callback_metrics["train/loss"].item() == pytest.approx(13 / 11, rel=1e-6)
+    slope = (2 * 1 * (0 + 2) + 2 * 3 * (1 + 1 - 1)) / 11  # of the bias
+    assert model.output.bias.item() == pytest.approx(-0.01 * slope, rel=1e-6)
+
+
+def test_a_mean_over_the_pairs_of_the_batch_reaches_training_and_validation(
+    plain_trainer: Callable[..., pl.Trainer],
+) -> None:
+    """One pair in the first list, three in the second, in batches of one list each or together: a mean over four."""
+    pairs = ([1.0, 2.0], [1.0, 0.0]), ([1.0, 3.0, 0.0], [0.0, 2.0, 1.0])
+    margins = torch.tensor([1.0 - 2, 3 - 1, 3 - 0, 0 - 1])
+    wanted = torch.log1p(torch.exp(-margins)).mean().item()
+    data = Splits(lists(*pairs), lists(*pairs), None)
+    for most in (1, 2):
+        module = RankingModule(scorer(), RankNet(pairs="batch"), "ndcg", optimizer=partial(torch.optim.SGD, lr=0.0))
+        trainer = plain_trainer(max_epochs=1)
+        trainer.fit(module, datamodule=RankingDataModule(data, lists=most))
+        assert trainer.callback_metrics["train/loss"].item() == pytest.approx(wanted, rel=1e-6)
+        assert trainer.callback_metrics["val/loss"].item() == pytest.approx(wanted, rel=1e-6)
 
 
 def test_lists_without_weight_do_not_divide_by_zero(plain_trainer: Callable[..., pl.Trainer]) -> None:

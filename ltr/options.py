@@ -9,7 +9,7 @@ from pathlib import Path
 
 def folder() -> Path:
     """ltr/conf of an installed package, conf beside it in a checkout."""
-    package = Path(__file__).parents[1]
+    package = Path(__file__).parent
     return package / "conf" if (package / "conf").is_dir() else package.parent / "conf"
 
 
