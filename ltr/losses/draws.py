@@ -15,8 +15,9 @@ from ltr.losses.base import Surrogate, whole
 class Drawing(Surrogate):
     """A surrogate over random draws.
 
-    In training each call draws anew, by the seed and the number of the call, which a checkpoint holds; in evaluation
-    the draws are the same at every call. ``forward`` takes ``noise`` where the caller has drawn it.
+    In training each call draws anew, by the seed and the number of the call, which a checkpoint holds. In evaluation
+    the draws are the same at every call and for every list, so that no list's loss depends on the others of its batch.
+    ``forward`` takes ``noise`` where the caller has drawn it.
 
     Args:
         seed: >= 0, of the draws.
@@ -36,12 +37,23 @@ class Drawing(Surrogate):
         """Draws of each document: ``samples``, unless more is drawn for each of them."""
         return self.samples
 
+    @torch.compiler.disable  # type: ignore[untyped-decorator]  # no compiler can follow a generator
     def noise(self, scores: Tensor) -> Tensor:
         """[B, L, width] uniform draws from (0, 1) for the documents of scores [B, L] (or [L]), for the next call."""
-        self.calls += self.training
-        lists = scores if scores.dim() == 2 else scores[None]
-        drawn: Tensor = _drawn(self.seed, self.calls * self.training, lists, self.samples)
-        return drawn
+        shape = scores.shape if scores.dim() == 2 else scores[None].shape
+        if not self.training:  # on the CPU, where longer lists begin with the draws of shorter ones
+            drawn = self._drawn(0, (shape[1], self.samples), torch.device("cpu"))
+            return drawn.to(scores.device, _dtype(scores)).expand(*shape, self.samples)
+        self.calls += 1
+        return self._drawn(self.calls, (*shape, self.samples), scores.device).to(_dtype(scores))
+
+    def _drawn(self, call: int, shape: tuple[int, ...], device: torch.device) -> Tensor:
+        """The same numbers in whatever precision they are used."""
+        generator = torch.Generator(device)
+        mixed = np.random.SeedSequence((self.seed, call)).generate_state(1, np.uint64)
+        generator.manual_seed(int(mixed[0]))  # of which PyTorch takes 32 bits on a CPU
+        drawn = torch.rand(shape, generator=generator, device=device)
+        return drawn.clamp_(min=torch.finfo(drawn.dtype).tiny)
 
     def get_extra_state(self) -> dict[str, int]:
         return {"calls": self.calls}
@@ -50,14 +62,8 @@ class Drawing(Surrogate):
         self.calls = state["calls"]
 
 
-@torch.compiler.disable  # type: ignore[untyped-decorator]  # no compiler can follow a generator
-def _drawn(seed: int, call: int, scores: Tensor, samples: int) -> Tensor:
-    generator = torch.Generator(scores.device)
-    mixed = np.random.SeedSequence((seed, call)).generate_state(1, np.uint64)
-    generator.manual_seed(int(mixed[0]))  # of which PyTorch takes 32 bits on a CPU
-    dtype = scores.dtype if scores.dtype in (torch.float32, torch.float64) else torch.float32
-    drawn = torch.rand(*scores.shape, samples, generator=generator, device=scores.device, dtype=dtype)
-    return drawn.clamp_(min=torch.finfo(dtype).tiny)
+def _dtype(scores: Tensor) -> torch.dtype:
+    return scores.dtype if scores.dtype in (torch.float32, torch.float64) else torch.float32
 
 
 def read_noise(noise: Tensor, mask: Tensor) -> Tensor:

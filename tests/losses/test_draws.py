@@ -5,7 +5,7 @@ from math import log
 import pytest
 import torch
 
-from ltr.losses import ExpectedMetric
+from ltr.losses import XENDCG, ExpectedMetric, ListMLE, Perturbed, Softmax
 from ltr.losses.draws import gumbel, over_samples, perturbed, read_noise, repeated
 
 
@@ -77,3 +77,40 @@ def test_a_compiled_loss_draws_the_same(training: bool) -> None:
     compiled = torch.compile(loss, backend="eager")
     for _ in range(2):
         torch.testing.assert_close(compiled(scores, labels), same(scores, labels))
+
+
+def test_in_evaluation_a_list_draws_the_same_in_any_batch_and_at_any_width() -> None:
+    loss = ExpectedMetric("ndcg", samples=3).eval()
+    alone, among = loss.noise(torch.zeros(1, 40)), loss.noise(torch.zeros(30, 57))
+    assert all(torch.equal(each[:40], alone[0]) for each in among)
+    torch.manual_seed(0)
+    scores, labels = torch.randn(5, 9), torch.randint(0, 3, (5, 9)).float()
+    mask = torch.arange(9) < torch.tensor([[4], [9], [7], [2], [5]])
+    for surrogate in (ListMLE().eval(), Perturbed(Softmax("ndcg")).eval(), XENDCG().eval()):
+        together = surrogate(scores, labels, mask)
+        for row in range(5):
+            real = mask[row]
+            assert torch.allclose(surrogate(scores[row, real], labels[row, real]), together[row])
+
+
+def test_draws_are_the_same_numbers_in_any_precision() -> None:
+    for training in (True, False):
+        single, double = (
+            ListMLE().train(training).noise(torch.zeros(2, 3, dtype=d)) for d in (torch.float32, torch.float64)
+        )
+        assert torch.equal(single.double(), double)
+
+
+def test_a_training_is_compiled_once_however_often_it_draws() -> None:
+    torch.manual_seed(0)
+    scores, labels = torch.randn(3, 6), torch.randint(0, 3, (3, 6)).float()
+    for make in (ListMLE, XENDCG, lambda: Perturbed(Softmax("ndcg"))):
+        loss, same = make(), make()
+        torch.compiler.reset()
+        torch._dynamo.utils.counters.clear()
+        compiled = torch.compile(loss, backend="eager")
+        for _ in range(12):
+            torch.testing.assert_close(compiled(scores, labels), same(scores, labels))
+        first = torch._dynamo.utils.counters["stats"]["unique_graphs"]
+        compiled(scores, labels)
+        assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == first <= 4
