@@ -9,7 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from ltr.gains import LEAST, NUMBER, number, real
+from ltr.gains import LEAST, NUMBER, number, real, row
 
 
 class Discount(Protocol):
@@ -112,7 +112,7 @@ class Table:
         return "positions(" + ",".join(map(number, self.weights)) + ")"
 
     def __call__(self, rank: Tensor) -> Tensor:
-        table = torch.tensor((*self.weights, 0.0, 0.0), dtype=rank.dtype, device=rank.device)
+        table = row((*self.weights, 0.0, 0.0), rank, rank.dtype)
         rank = rank.clamp(max=len(self.weights) + 1)
         below = rank.detach().floor().long()
         return torch.lerp(table[below - 1], table[below], rank - below)

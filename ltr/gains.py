@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
+from functools import lru_cache
 from math import log, ulp
 from numbers import Real
 from typing import Any, Protocol
@@ -122,8 +123,7 @@ class Table:
                 label = relevance[strange][0].item()
                 raise ValueError(f"gain table: wanted whole labels 0 to {len(self.gains) - 1}, got {number(label)}")
         dtype = relevance.dtype if relevance.is_floating_point() else torch.float32
-        table = torch.tensor(self.gains, dtype=dtype, device=relevance.device)
-        return table[index.clamp(0, len(self.gains) - 1)]
+        return row(self.gains, relevance, dtype)[index.clamp(0, len(self.gains) - 1)]
 
     def relative(self, relevance: Tensor, top: Tensor) -> Tensor:
         return _over(self(relevance), self(top))
@@ -162,6 +162,19 @@ def real(value: Any, wanted: str, low: float = 0, high: float = LARGEST, *, whol
 def number(value: float) -> str:
     """The shortest digits that read back as the same number, without exponent, sign or a trailing ``.0``."""
     return np.format_float_positional(value, trim="-")
+
+
+def row(numbers: tuple[float, ...], beside: Tensor, dtype: torch.dtype) -> Tensor:
+    """[n] the numbers of a table where a tensor is; copied to an accelerator once, since the program waits for that."""
+    if beside.device.type == "cpu" or torch.compiler.is_compiling():
+        return torch.tensor(numbers, dtype=dtype, device=beside.device)
+    return _kept(numbers, dtype, beside.device)
+
+
+@lru_cache(maxsize=64)
+def _kept(numbers: tuple[float, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
+    with torch.inference_mode(False):  # it may be used in training later
+        return torch.tensor(numbers, dtype=dtype, device=device)
 
 
 def _of_small(relevance: Tensor) -> Tensor:

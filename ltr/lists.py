@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import torch
@@ -96,25 +97,44 @@ def ragged(documents: int, *, lengths: Any = None, qid: Any = None) -> tuple[Ten
     if (lengths is None) == (qid is None):
         raise ValueError("wanted lengths or qid, one of the two, to tell the lists apart")
     if lengths is not None:
-        counts = torch.as_tensor(lengths).cpu()
-        counts = counts if counts.numel() else counts.long()
-        if counts.dim() != 1 or counts.is_floating_point() or (counts < 0).any() or counts.sum() != documents:
-            raise ValueError(
-                f"lengths must be whole numbers >= 0 that add up to the {documents} documents, "
-                f"got {reprlib.repr(counts.tolist())}"
-            )
-        order = torch.arange(documents)
+        order, counts = torch.arange(documents), _lengths(lengths, documents)
     else:
-        ids = qid.tolist() if hasattr(qid, "tolist") else list(qid)
-        if len(ids) != documents:
-            raise ValueError(f"qid must have an id for each of the {documents} documents, got {len(ids)}")
-        number: dict[Any, int] = {}
-        lists = torch.tensor([number.setdefault(each, len(number)) for each in ids], dtype=torch.long)
-        order, counts = lists.argsort(stable=True), lists.bincount(minlength=len(number))
+        lists = _numbered(qid, documents)
+        order, counts = lists.argsort(stable=True), lists.bincount()
     place = torch.arange(int(counts.max()) if len(counts) else 0)
     mask = place < counts[:, None]
     index = torch.zeros(mask.shape, dtype=torch.long).masked_scatter(mask, order)
     return index, mask
+
+
+def _lengths(lengths: Any, documents: int) -> Tensor:
+    given = lengths if hasattr(lengths, "dtype") else list(lengths) if hasattr(lengths, "__iter__") else [lengths]
+    try:
+        counts = torch.as_tensor(given).cpu()
+    except (TypeError, ValueError, RuntimeError):
+        counts = torch.full((1,), torch.nan)
+    counts = counts if counts.numel() else counts.long()
+    whole = not (counts.is_floating_point() or counts.is_complex() or counts.dtype == torch.bool)
+    counts = counts.long() if whole else counts
+    if counts.dim() != 1 or not whole or (counts < 0).any() or counts.sum() != documents:
+        raise ValueError(
+            f"lengths must be whole numbers >= 0 that add up to the {documents} documents, got {reprlib.repr(given)}"
+        )
+    return counts
+
+
+def _numbered(qid: Any, documents: int) -> Tensor:
+    """[N] the ids as whole numbers, in order of first appearance."""
+    given = qid.tolist() if hasattr(qid, "tolist") else list(qid) if hasattr(qid, "__iter__") else [qid]
+    ids = [each.item() if hasattr(each, "item") and not getattr(each, "ndim", 0) else each for each in given]
+    if len(ids) != documents:
+        raise ValueError(f"qid must have an id for each of the {documents} documents, got {len(ids)}")
+    number: dict[Any, int] = {}
+    for place, each in enumerate(ids):
+        if each != each or not isinstance(each, Hashable) or hasattr(each, "dtype"):
+            raise ValueError(f"qid must hold ids that can be told apart, got {each!r} for document {place}")
+        number.setdefault(each, len(number))
+    return torch.tensor([number[each] for each in ids], dtype=torch.long)
 
 
 def check_weight(weight: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from torch import Tensor
 from ltr.inversions import concordance
 from ltr.lists import all_real, check_lists, exact_dtype, may_look
 from ltr.order import Ties, masked, rank_order, rising, sizes
-from ltr.softening import hinge_counts, soft_counts
+from ltr.softening import centred, hinge_counts, soft_counts, soft_wins
 
 Curve = Callable[[Tensor], Tensor]  # of ranks
 
@@ -227,6 +227,7 @@ class SoftRanking(Ranking):
     def __init__(
         self, scores: Tensor, mask: Tensor, temperature: float, rows: Tensor | None = None, pool: Pool | None = None
     ) -> None:
+        scores = centred(scores, mask)
         self.all_scores, self.all_mask, self.temperature = scores, mask, temperature
         self.scores, listed = (each if rows is None else each.gather(1, rows) for each in (scores, mask))
         weight = None if all_real(mask) else mask.to(scores.dtype)
@@ -246,7 +247,7 @@ class SoftRanking(Ranking):
         length = self.all_scores.shape[1]
         if k is None or (isinstance(k, int) and k >= length):
             return self.mask + 0 * self.scores  # all are in, whatever the scores, and the graph lives
-        last = torch.as_tensor(k, device=self.scores.device).expand(len(self.scores), 1).long()
+        last = (torch.full_like(self.size, k) if isinstance(k, int) else k).expand(len(self.scores), 1).long()
         beyond = self.size > last
         ordered = self.all_scores.masked_fill(~self.all_mask, -torch.inf)
         ordered = ordered.sort(dim=1, descending=True, stable=True).values
@@ -264,11 +265,8 @@ class SoftRanking(Ranking):
         return torch.where(marked & self.mask, self.mean(f, k), 0).amax(1)
 
     def concordance(self, relevance: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        lower = relevance[:, :, None] < relevance[:, None, :]  # [B, L, L] than that of j
-        lower &= self.mask[:, :, None] & self.mask[:, None, :]
-        above = torch.sigmoid((self.scores[:, None, :] - self.scores[:, :, None]) / self.temperature)
-        right, wrong = ((above * each).sum((1, 2)) for each in (lower, lower.mT))
-        return right, wrong, torch.zeros_like(right)
+        right, pairs = soft_wins(self.scores, relevance, self.mask, self.temperature)
+        return right, pairs - right, torch.zeros_like(right)
 
 
 class HingeRanking(Ranking):

@@ -12,7 +12,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltr.gains import LEAST, Binary, Exp2, Gain, Linear, Table, number, read, real
+from ltr.gains import LEAST, Binary, Exp2, Gain, Linear, Table, number, read, real, row
 
 LABELS = torch.tensor([[0.0, 1.0, 2.0, 3.0, 4.0]], dtype=torch.float64)
 TABLE = Table((0, 1, 3, 7, 100))
@@ -188,3 +188,18 @@ def test_a_number_out_of_its_range_or_not_whole() -> None:
 
 def test_gains_are_values() -> None:
     assert len({Exp2(), Exp2(), Linear(), Binary(1), Binary(1.0), Table((0, 1)), Table((0.0, 1.0))}) == 4
+
+
+def test_the_row_of_a_table_is_copied_to_an_accelerator_once() -> None:
+    elsewhere = torch.empty(0, device="meta")
+    with torch.inference_mode():
+        first = row((0.0, 7.5), elsewhere, torch.float64)
+    assert row((0.0, 7.5), elsewhere, torch.float64) is first
+    assert (first.shape, first.device.type, first.is_inference()) == ((2,), "meta", False)
+    assert row((0.0, 7.5), elsewhere, torch.float32).dtype == torch.float32
+    assert row((0.0, 7.5), torch.empty(0), torch.float64).tolist() == [0, 7.5]
+
+
+def test_a_table_compiles() -> None:
+    torch.compiler.reset()
+    assert torch.equal(torch.compile(TABLE, backend="eager", fullgraph=True)(LABELS), TABLE(LABELS))

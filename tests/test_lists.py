@@ -186,6 +186,21 @@ def test_ragged_by_ids_in_any_order(qid: Any) -> None:
     assert [row[real].tolist() for row, real in zip(index, mask, strict=True)] == [[0, 2, 3], [1, 4]]
 
 
+def test_ragged_reads_what_stands_for_numbers_and_ids() -> None:
+    wanted = ragged(3, lengths=[2, 1])
+    for lengths in ((each for each in (2, 1)), np.array([2, 1], np.uint16), torch.tensor([2, 1], dtype=torch.int32)):
+        assert all(torch.equal(*each) for each in zip(ragged(3, lengths=lengths), wanted, strict=True))
+    for qid in (list(torch.tensor([5, 5, 6])), list(np.array(["x", "x", "y"])), ("x" + "" * i for i in range(3))):
+        index, _ = ragged(3, qid=qid)
+        assert index[0, :2].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("qid", [[1.0, float("nan"), 1.0], [[1], [1], [2]], [{}, {}, {}]])
+def test_ragged_ids_can_be_told_apart(qid: Any) -> None:
+    with pytest.raises(ValueError, match=r"^qid must hold ids that can be told apart, got .* for document [01]$"):
+        ragged(3, qid=qid)
+
+
 def test_ragged_without_documents() -> None:
     assert [list(each.shape) for each in ragged(0, lengths=[])] == [[0, 0], [0, 0]]
     assert [list(each.shape) for each in ragged(0, lengths=[0, 0])] == [[2, 0], [2, 0]]
@@ -198,7 +213,9 @@ def test_ragged_wants_one_way_to_tell_lists_apart(given: dict[str, Any]) -> None
         ragged(2, **given)
 
 
-@pytest.mark.parametrize("lengths", [[2, 2], [1, -1, 3], [1.5, 1.5], [[3]]])
+@pytest.mark.parametrize(
+    "lengths", [[2, 2], [1, -1, 3], [1.5, 1.5], [[3]], [True, True, True], "3", ["a"], 2, [[1], [1, 1]], [None]]
+)
 def test_ragged_lengths_add_up(lengths: Any) -> None:
     wanted = "lengths must be whole numbers >= 0 that add up to the 3 documents, got "
     with pytest.raises(ValueError, match=f"^{re.escape(wanted)}"):
@@ -208,3 +225,5 @@ def test_ragged_lengths_add_up(lengths: Any) -> None:
 def test_ragged_ids_are_one_a_document() -> None:
     with pytest.raises(ValueError, match=r"^qid must have an id for each of the 3 documents, got 2$"):
         ragged(3, qid=["a", "b"])
+    with pytest.raises(ValueError, match=r"^qid must have an id for each of the 3 documents, got 1$"):
+        ragged(3, qid=3)

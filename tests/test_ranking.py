@@ -2,6 +2,7 @@
 
 import re
 from itertools import permutations, product
+from math import exp
 
 import pytest
 import torch
@@ -154,6 +155,13 @@ def test_soft_becomes_hard() -> None:
         assert torch.allclose(soft.mean(Log2(), k) * mask, exact.mean(Log2(), k) * mask)
         assert torch.allclose(soft.first(weight > 0.5, Reciprocal(), k), exact.first(weight > 0.5, Reciprocal(), k))
     assert torch.allclose(soft.counts(weight * mask)[0][mask], exact.counts(weight * mask)[0][mask])
+
+
+def test_pairs_that_stand_right_and_wrong_are_soft_too() -> None:
+    scores, labels = torch.tensor([[0.5, 0.2, 0.9, 9.0]]).double(), torch.tensor([[1.0, 0.0, 0.0, 7.0]]).double()
+    right, wrong, tied = soft_ranking(scores, torch.tensor([[True] * 3 + [False]]), 0.1).concordance(labels)
+    ahead = 1 / (1 + exp(-0.3 / 0.1)) + 1 / (1 + exp(0.4 / 0.1))
+    assert (right.item(), wrong.item(), tied.item()) == pytest.approx((ahead, 2 - ahead, 0))
 
 
 def test_tied_scores_have_the_middle_rank_when_softened() -> None:

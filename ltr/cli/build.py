@@ -1,4 +1,4 @@
-"""From a node of the configuration to the object: the one place that instantiates."""
+"""From a node of the configuration, whoever wrote it, to the object: the one place that asks Hydra to instantiate."""
 
 from __future__ import annotations
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import torch
 
 from ltr import runs
 from ltr.cli.annotations import Node
@@ -16,6 +20,7 @@ from ltr.cli.load import Trained, load
 from ltr.cli.run import as_yaml
 from ltr.data import DataError, RankingData, Splits, check_trainable, describe_labels
 from ltr.losses import Surrogate
+from ltr.losses.sigmoid import ROUNDING
 from ltr.metrics import RankingMetric
 
 log = logging.getLogger(__name__)
@@ -118,6 +123,7 @@ def fit_run(config: Mapping[str, Any], claim: Claim) -> runs.Run:
 
     seed_everything(config["seed"])
     loss = _loss(config["loss"])
+    _check_labels(loss, data)
     model = build(config["model"], "model", features=width)
     transform = build(config["transform"], "transform")
     callbacks = [build(node, f"callbacks.{key}") for key, node in (config["callbacks"] or {}).items() if node]
@@ -175,6 +181,26 @@ def _loss(node: Mapping[str, Any]) -> Surrogate:
     if not isinstance(loss, Surrogate):
         raise ConfigError(f"loss: wanted a ltr.losses.Surrogate, {node['_target_']} gives a {type(loss).__name__}")
     return loss
+
+
+def _check_labels(loss: Surrogate, data: Splits) -> None:
+    """Refuse a loss that would refuse the labels in the midst of the training.
+
+    Raises:
+        ConfigError: a label is beyond what the loss takes; where one of its arguments says how far, it is named.
+    """
+    for name, lists in data._asdict().items():
+        most = 0.0 if lists is None or not len(lists.relevance) else float(lists.relevance.max())
+        if most > loss.largest_label * (1 + ROUNDING):
+            limits = {each: getattr(loss, each, None) for each in signature(type(loss)).parameters}
+            which = [
+                each for each, limit in limits.items() if isinstance(limit, int | float) and limit == loss.largest_label
+            ]
+            cure = f"; loss.{which[0]}={most:g} would take them" if which else ""
+            raise ConfigError(
+                f"loss: {type(loss).__name__} takes labels up to {loss.largest_label:g}, and the {name} data have "
+                f"{most:g}{cure}"
+            )
 
 
 def _teacher(config: Mapping[str, Any]) -> Trained | None:
@@ -255,11 +281,19 @@ def _check(data: Any, metric: RankingMetric, metrics: Sequence[RankingMetric], m
 
     Raises:
         ConfigError: the data set yields something else than Splits.
-        DataError: a split without queries or labels, or nothing in it to learn from or to measure.
+        DataError: a split without queries or labels, with a label that a gain knows no value for, or nothing in it to
+            learn from or to measure.
     """
     if not isinstance(data, Splits):
         raise ConfigError(f"data: wanted ltr.data.Splits (train, validation, test), got {type(data).__name__}")
     check_trainable(data.train, "training data")
+    for lists in [each for each in data if each is not None]:
+        labels = torch.from_numpy(np.unique(lists.relevance))
+        for each in (metric, *metrics):
+            try:
+                each.document_gain(labels)
+            except ValueError as error:
+                raise DataError(f"{lists.source}: {each.name}: {error}") from error
     if data.validation is None and monitor is not None:
         raise DataError("validation data: wanted some to choose the best state on (or monitor=null), came none")
     for name, split in (("validation data", data.validation), ("test data", data.test)):
@@ -284,23 +318,14 @@ def _check(data: Any, metric: RankingMetric, metrics: Sequence[RankingMetric], m
 
 def _without_answer(split: RankingData, metric: RankingMetric) -> list[str]:
     """The queries on whose lists the metric is undefined."""
-    import torch
-
     pieces = torch.tensor_split(torch.from_numpy(split.relevance), torch.from_numpy(split.offsets[1:-1]))
     pairs = zip(split.query_ids, pieces, strict=True)
     return [query for query, piece in pairs if not bool(metric.defined(piece[None]))]
 
 
 def _describe(data: Splits, metric: RankingMetric) -> None:
-    """Log what the labels are worth.
-
-    Raises:
-        DataError: the metric's gain knows no value for a label.
-    """
-    try:
-        report = describe_labels(data.train, metric.document_gain)
-    except ValueError as error:
-        raise DataError(f"{data.train.source}: {error}") from error
+    """Log what the labels are worth."""
+    report = describe_labels(data.train, metric.document_gain)
     for line in report.lines:
         log.info("%s", line)
     if report.warning:

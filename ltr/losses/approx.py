@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from ltr.losses.base import Kind, Surrogate, learnable, positive, read_lists, weighted_gains
+from ltr.losses.base import Kind, Surrogate, flag, learnable, positive, read_lists, weighted_gains
 from ltr.losses.pairs import rows_of
 from ltr.metrics import RankingMetric
 from ltr.ranking import Pool, SoftRanking
@@ -23,7 +23,7 @@ def approx_metric(
 
     Source: Qin, Liu, Li (2010), A general approximation framework for direct optimization of information retrieval
     measures. See ``ApproxMetric`` for the arguments. Where documents without a gain are nothing to the metric, they
-    are ranked by nobody: O(R L) for R documents with one.
+    are ranked by nobody: O(R L) time for R documents with one, and O(L^2) for other metrics; O(L) memory.
     """
     scores, relevance, mask, metric = read_gains(scores, relevance, mask, metric, weight)
     return metric.of(*soft_ranks(scores, relevance, mask, metric, temperature))
@@ -94,9 +94,10 @@ class ApproxMetric(Surrogate):
         metric = learnable(metric)
         if not metric.larger_is_better:
             raise ValueError(f"{type(self).__name__}: {metric.name} is no aim to raise: less of it is better")
-        self.metric: RankingMetric = metric if truncate else metric.uncut()
+        self.metric: RankingMetric = metric if flag("truncate", truncate) else metric.uncut()
         self.temperature = positive("temperature", temperature)
         self.unit = self.metric.name
+        self.cost = "O(R L)" if self.metric.gainful else "O(L^2)"
 
     @property
     def kind(self) -> Kind:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from functools import cached_property
 from math import inf
 from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
-from ltr.gains import LEAST, Linear, real
+from ltr.gains import LEAST, Gain, Linear, Table, real
 from ltr.lists import as_tensor, check_lists, check_weight, may_look, ragged
 from ltr.metrics import DCG, NDCG, Judged, RankingMetric, parse
+from ltr.softening import uncast
 
+LARGE = 2**24  # from there on float32 leaves out whole numbers
 Kind = Literal["approximation", "bound", "neither"]
 Suits = Literal["binary", "graded", "sparse", "clicks", "real", "teacher"]
 
@@ -35,10 +38,21 @@ class Surrogate(nn.Module, ABC):
     suits: tuple[Suits, ...] = ("binary", "graded")  # labels that it is made for
     shift_invariant: bool = True  # is the loss unchanged when all scores of a list grow by one constant?
     informative: bool = True  # does a falling value mean progress? False: never stop or select on it
-    fractional: bool = True  # does it take labels between the grades?
-    largest_label: float = inf  # larger ones are refused
     needs_teacher: bool = False  # does ``forward`` want ``teacher``, the scores [B, L] of another ranker?
     sampled_gradient: bool = False  # is the gradient right on average over draws, not for each of them?
+    constant_parts: bool = False  # does the gradient hold constant what moves with the scores, and not by steps alone?
+    by_index: bool = False  # are equal scores told apart by the order in which documents are listed?
+
+    @cached_property  # which a class or an instance may replace by a value of its own
+    def fractional(self) -> bool:
+        """Does it take labels between the grades? Unless it says otherwise: does the gain of its metric?"""
+        return not isinstance(_gain(self.metric), Table)
+
+    @cached_property
+    def largest_label(self) -> float:
+        """Larger labels are refused. Unless it says otherwise: by the gain of its metric."""
+        gain = _gain(self.metric)
+        return len(gain.gains) - 1 if isinstance(gain, Table) else inf
 
     @property
     def kind(self) -> Kind:
@@ -48,6 +62,12 @@ class Surrogate(nn.Module, ABC):
     def aim(self) -> RankingMetric | None:
         """The metric that the belief is about: what an estimate estimates, what a certificate bounds."""
         return None if self.kind == "neither" else self.metric
+
+    def __call__(self, scores: Any, *rest: Any, **documents: Any) -> Tensor:
+        """``forward``, in the type of the scores: autocast around it changes nothing."""
+        with uncast(scores):
+            losses: Tensor = super().__call__(scores, *rest, **documents)
+        return losses
 
     @abstractmethod
     def forward(self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -79,12 +99,15 @@ class Surrogate(nn.Module, ABC):
         list_weight: Tensor | None = None,
         **documents: Tensor,
     ) -> Tensor:
-        """The mean loss of the lists, a scalar to descend; 0 where no list counts.
+        """The mean loss of the lists, a scalar to descend; a list in which the formula has no term counts as 0.
 
         Args:
             scores, relevance, mask: [B, L] as ``forward`` takes them.
-            list_weight: [B] >= 0, of each list.
+            list_weight: [B] >= 0, of each list; 0 leaves it out.
             documents: what ``forward`` takes besides, such as weight [B, L].
+
+        Raises:
+            ValueError: as ``forward``; list_weight has another shape, or holds what is no number >= 0.
         """
         losses: Tensor = self(scores, relevance, mask, **documents)
         return mean_over_lists(losses, self.shares(scores, relevance, mask, list_weight))
@@ -94,8 +117,11 @@ class Surrogate(nn.Module, ABC):
     ) -> Tensor:
         """[B] what each list weighs in a mean: ``list_weight`` times ``share``."""
         scores, relevance, mask = check_lists(scores, relevance, mask)
-        weight = scores.new_ones(len(scores)) if list_weight is None else check_weight(list_weight).to(scores)
-        share = self.share(relevance, mask)
+        weight = scores.new_ones(len(scores)) if list_weight is None else as_tensor(list_weight, "list_weight")
+        if weight.shape != scores.shape[:1]:
+            came = list(weight.shape)
+            raise ValueError(f"list_weight must hold one number for each of {len(scores)} lists, got {came}")
+        weight, share = check_weight(weight).to(scores), self.share(relevance, mask)
         return weight if share is None else weight * share
 
     def flat(self, scores: Tensor, relevance: Any, *, lengths: Any = None, qid: Any = None, **documents: Any) -> Tensor:
@@ -117,7 +143,8 @@ class Surrogate(nn.Module, ABC):
             >>> ListNet().flat(scores, labels, qid=["a", "b", "a"]).shape
             torch.Size([2])
         """
-        named = {"relevance": relevance} | documents
+        scores = as_tensor(scores, "scores")
+        named = {"relevance": relevance} | {name: each for name, each in documents.items() if each is not None}
         values = {name: as_tensor(each, name).to(scores.device) for name, each in named.items()}
         for name, each in values.items():
             if scores.dim() != 1 or each.shape[:1] != scores.shape:
@@ -133,6 +160,10 @@ class Surrogate(nn.Module, ABC):
         return losses
 
 
+def _gain(metric: RankingMetric | None) -> Gain | None:
+    return None if metric is None else metric.document_gain
+
+
 def mean_over_lists(losses: Tensor, weight: Tensor) -> Tensor:
     """sum w_b loss_b / sum w_b, 0 where no list has a weight."""
     total = weight.sum()
@@ -144,16 +175,31 @@ def read_lists(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Scores, relevance and weight [B, L] in the type of the scores, and mask [B, L]; all of them 0 where padded.
 
+    Labels and weights are constants: no gradient flows into them.
+
     Raises:
         ValueError: shapes differ, a label is negative or no number, or so is a weight; see ``ltr.lists.check_lists``.
     """
     scores, relevance, mask = check_lists(scores, relevance, mask)
-    relevance = relevance.to(scores.dtype)
+    relevance = _told_apart(relevance.detach(), scores.dtype)
     if weight is None:
         return scores, relevance, mask, mask.to(scores.dtype)
-    weight = like_documents("weight", weight, mask).to(scores.dtype)
+    weight = like_documents("weight", weight, mask).detach().to(scores.dtype)
     check_weight(weight)
     return scores, relevance, mask, weight
+
+
+def _told_apart(relevance: Tensor, dtype: torch.dtype) -> Tensor:
+    """Labels in the type of the scores, where that does not make equals of different large ones."""
+    rough = relevance.to(dtype)
+    if may_look(relevance) and relevance.numel() and relevance.max() > LARGE and (rough != relevance).any():
+        row, column = (rough != relevance).nonzero()[0].tolist()
+        name, label = str(dtype).removeprefix("torch."), relevance[row, column].item()
+        raise ValueError(
+            f"labels must be numbers that {name} tells apart, as the scores are (whole ones to 2^24): list {row}, "
+            f"document {column} has {label:.0f}; divide them, or give scores in float64"
+        )
+    return rough
 
 
 def like_documents(name: str, values: Tensor, mask: Tensor) -> Tensor:
@@ -240,3 +286,26 @@ def whole(name: str, value: int, least: int = 0) -> int:
         ValueError: it is not a whole number of at least ``least``.
     """
     return int(real(value, f"{name} must be a whole number of at least {least}", least, whole=True))
+
+
+def flag(name: str, value: bool) -> bool:
+    """The value as it is.
+
+    Raises:
+        ValueError: it is neither True nor False.
+    """
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} must be true or false, got {value!r}")
+    return value
+
+
+def one_of_them(name: str, given: Any) -> Surrogate:
+    """What was given, if it is a surrogate.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    if not isinstance(given, Surrogate):
+        came = f"the class {given.__name__}: call it first" if isinstance(given, type) else type(given).__name__
+        raise ValueError(f"{name}: wanted a ltr.losses.Surrogate, got {came}")
+    return given

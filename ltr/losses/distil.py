@@ -52,6 +52,9 @@ class Distil(Surrogate):
     scores differ from the teacher's by a constant. Source: Hinton, Vinyals, Dean (2015), Distilling the knowledge in a
     neural network, over the documents of a list.
 
+    NOTE[DIFF] There the loss is multiplied by T^2, so that its gradient keeps its size at any T beside another loss;
+    here a loss beside others has its weight in ``WeightedSum``.
+
     Args:
         temperature: T > 0, in units of both scores; a higher one tells more of the teacher's lower places.
 

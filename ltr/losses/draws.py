@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ltr.lists import as_tensor
+from ltr.lists import as_tensor, may_look
 from ltr.losses.base import Surrogate, whole
 
 
@@ -66,21 +66,25 @@ def _dtype(scores: Tensor) -> torch.dtype:
     return scores.dtype if scores.dtype in (torch.float32, torch.float64) else torch.float32
 
 
-def read_noise(noise: Tensor, mask: Tensor) -> Tensor:
+def read_noise(noise: Tensor, mask: Tensor, width: int | None = None) -> Tensor:
     """[B, L, samples] the draws for documents [B, L] as ``read_lists`` gives them.
 
     Raises:
-        ValueError: they are of another shape.
+        ValueError: they are of another shape, or do not lie between 0 and 1.
     """
     noise = as_tensor(noise, "noise").to(mask.device)
     noise = noise[None] if noise.dim() == 2 else noise
     if noise.dim() == 3 and not noise.shape[1] and not mask.any():
         noise = noise.new_full((*mask.shape, noise.shape[2]), 0.5)  # lists without documents
-    if noise.shape[:2] != mask.shape or noise.dim() != 3 or not noise.shape[2]:
+    samples = noise.shape[2] if noise.dim() == 3 else 0
+    if noise.shape[:2] != mask.shape or not samples or samples != (width or samples):
         raise ValueError(
-            f"noise must be [lists, documents, samples] = [{mask.shape[0]}, {mask.shape[1]}, at least 1]; "
+            f"noise must be [lists, documents, samples] = [{mask.shape[0]}, {mask.shape[1]}, {width or 'at least 1'}]; "
             f"got {list(noise.shape)}"
         )
+    if may_look(noise) and not ((noise > 0) & (noise < 1))[mask].all():
+        wrong = noise[mask][~((noise[mask] > 0) & (noise[mask] < 1))][0]
+        raise ValueError(f"noise must be draws from (0, 1), got {wrong.item():g}")
     return noise
 
 

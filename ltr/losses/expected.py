@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from ltr.losses.approx import read_gains, shortfall
-from ltr.losses.base import Kind, learnable
+from ltr.losses.base import Kind
 from ltr.losses.draws import Drawing, gumbel, read_noise
+from ltr.losses.sums import summing
 from ltr.metrics import RankingMetric
 from ltr.metrics.base import SumMetric
 from ltr.ranking import Pool, Ranking
+from ltr.softening import centred, once
 
 
 def expected_metric(
@@ -40,13 +44,35 @@ def expected_metric(
     assert isinstance(metric, SumMetric)
     anywhere = torch.ones_like(scores)
     worth = metric.worth(Ranking(anywhere, anywhere, mask, pool=Pool(labels, mask)), labels)
+    scores = centred(scores, mask)  # differences alone count, and keep their digits
     drawn = scores[:, None] + gumbel(read_noise(noise, mask)).to(scores.dtype).transpose(1, 2)  # [B, S, L]
     length = min(metric.k or scores.shape[1], scores.shape[1])
     order = drawn.masked_fill(~mask[:, None], -torch.inf).topk(length).indices
     place = metric.place(torch.arange(1, length + 1, device=scores.device, dtype=scores.dtype))
     value = (place * worth[:, None].expand_as(drawn).gather(2, order)).sum(2).mean(1)
     slope = pl_rank(scores.detach(), mask, worth, place, order).mean(1)
-    return value + (slope * (scores - scores.detach())).sum(1)  # the second term is 0
+    told: Tensor = _with_gradient(value, scores, slope)
+    return told
+
+
+@torch.compiler.disable  # type: ignore[untyped-decorator]  # which would look for a graph in the gradient
+def _with_gradient(value: Tensor, scores: Tensor, gradient: Tensor) -> Tensor:
+    """The value [B], differentiable once in the scores [B, L], of which it has this gradient [B, L]."""
+    told: Tensor = _Told.apply(scores, value, gradient)  # type: ignore[no-untyped-call]
+    return told
+
+
+class _Told(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor, value: Tensor, gradient: Tensor) -> Tensor:
+        ctx.save_for_backward(gradient)
+        return value.clone()
+
+    @staticmethod
+    @once
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:
+        (gradient,) = ctx.saved_tensors
+        return gradient * upstream[:, None], None, None
 
 
 def pl_rank(scores: Tensor, mask: Tensor, worth: Tensor, place: Tensor, order: Tensor) -> Tensor:
@@ -99,8 +125,8 @@ class ExpectedMetric(Drawing):
     Learning-to-rank at the speed of sampling.
 
     Args:
-        metric: a metric or its name, one that sums what documents are worth times what places are worth: NDCG, DCG,
-            precision, recall or RBP. Its cutoff saves time.
+        metric: one that sums worth times place (ndcg, dcg, precision, recall, f1, rbp), or its name. Its cutoff saves
+            time.
         samples: rankings drawn for each list.
         seed: of the draws.
 
@@ -121,14 +147,8 @@ class ExpectedMetric(Drawing):
 
     def __init__(self, metric: RankingMetric | str, samples: int = 32, seed: int = 0) -> None:
         super().__init__(seed, samples)
-        metric = learnable(metric)
-        if not isinstance(metric, SumMetric) or not metric.larger_is_better:
-            raise ValueError(
-                f"{type(self).__name__}: wants a metric that sums worth times place (ndcg, dcg, precision, recall, "
-                f"rbp), got {metric.name}"
-            )
-        self.metric: SumMetric = metric
-        self.unit = f"expected {metric.name}"
+        self.metric: SumMetric = summing(type(self).__name__, metric)
+        self.unit = f"expected {self.metric.name}"
 
     @property
     def kind(self) -> Kind:

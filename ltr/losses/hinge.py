@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn.functional import pad
 
 from ltr.lists import exact_dtype, may_look
 from ltr.losses.base import Kind, Surrogate, check_word, read_lists
-from ltr.losses.pairs import Cost, Pairs, label_pair_sum, over_pairs, pair_share
+from ltr.losses.pairs import Cost, Pairs, in_pairs, label_pair_sum, over_pairs, pair_share
 from ltr.metrics import PairAccuracy
+from ltr.softening import centred, once
 
 SHORT = 200  # documents up to which sums over pairs are quicker than sorting
 
@@ -37,9 +37,8 @@ def pairwise_hinge(
 
 def dense_hinge(scores: Tensor, relevance: Tensor, mask: Tensor, weight: Tensor) -> Tensor:
     """[B] the sum over pairs as it is defined: the judge of the others."""
-    better = (relevance[:, :, None] > relevance[:, None]) & mask[:, :, None] & mask[:, None]
     missing = torch.relu(1 - (scores[:, :, None] - scores[:, None]))
-    return (better * weight[:, :, None] * missing).sum((1, 2))
+    return (in_pairs(relevance, mask) * weight[:, :, None] * missing).sum((1, 2))
 
 
 def _missing(margin: Tensor) -> tuple[Tensor, Tensor]:
@@ -112,13 +111,12 @@ class _SortedHinge(torch.autograd.Function):
         worse, better = _counts(level, weight.gather(1, order), far, near)
         lost = weight * torch.zeros_like(weight).scatter_(1, order, worse)
         slope = torch.zeros_like(weight).scatter_(1, order, better) - lost
-        mean = scores.sum(1, keepdim=True) / mask.sum(1, keepdim=True).clamp(min=1)
-        value = lost.sum(1) + (slope * (scores.to(slope.dtype) - mean)).sum(1)
+        value = lost.sum(1) + (slope * centred(scores, mask, slope.dtype)).sum(1)
         ctx.save_for_backward(slope.to(scores.dtype))
         return value.to(scores.dtype)
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         (slope,) = ctx.saved_tensors
         return slope * upstream[:, None], None, None, None

@@ -7,7 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from ltr.lists import exact_dtype
+from ltr.lists import exact_dtype, may_look
 from ltr.losses.base import Kind, Surrogate, check_word, learnable, positive, read_lists
 from ltr.losses.lambdarank import sums_gains
 from ltr.losses.pairs import Log, Pairs, Weigh, above_the_lowest, logistic, pair_count, pair_sum, rows_of
@@ -17,6 +17,7 @@ from ltr.ranking import Curve, Pool, Ranking, exact_ranking
 
 Scheme = Literal["loss1", "loss2", "loss2++", "topk", "light"]
 Cutoff = Literal["discount", "both"]
+MANY = 4  # where fewer than one column in so many has ties, the others are looked up
 FAR = 1000  # ranks up to which a discount is looked at
 
 
@@ -66,11 +67,12 @@ class LambdaLoss(Surrogate):
     - topk: that of loss2, over 1 - d(r) where the lower rank r of the two is beyond k (LambdaLoss@k)
     - light: (G_i - G_j) d(m), Rax's light discount
 
-    Bounds: loss1, where d(r) >= 1/r: ndcg >= sum G - loss, since 1 / d(r) - 1 <= r - 1. loss2, where d falls ever less:
-    ndcg >= 1 - loss, since a relevant document at rank r, the t-th of its kind, has r - t others above it, which cost
-    least at the distances t to r - 1, whose steps add up to d(t) - d(r). light costs more than loss2, and loss2++ more
-    than LambdaRank, which bounds ndcg at k too; the others leave k out. topk bounds nothing, nor do natural logarithms
-    and means. No value tells of progress, since the weights move as the ranks do.
+    Bounds: loss1, where d(r) >= 1/r: ndcg >= sum G - loss, since 1 / d(r) - 1 <= r - 1. The others: ndcg >= 1 - loss,
+    gain by gain: the t-th relevant document, at rank r, costs ndcg d(t) - d(r) and has r - t others above it. Where d
+    falls ever less, loss2 is least if they are t to r - 1 ranks away, and adds up to d(t) - d(r) then. light is least
+    there under any d, and then d(t) for one of them alone. loss2++ costs more than LambdaRank, which bounds ndcg at k
+    too; the others leave k out. topk bounds nothing, and no bound is claimed for natural logarithms and means. No value
+    tells of progress, since the weights move as the ranks do.
 
     Source: Wang et al. (2018), The LambdaLoss framework for ranking metric optimization; topk: Jagerman et al. (2022),
     On optimizing top-K metrics for neural ranking models.
@@ -82,7 +84,7 @@ class LambdaLoss(Surrogate):
     Args:
         metric: ndcg or dcg, with any gain, discount and cutoff, or the name of one.
         scheme: "loss1", "loss2", "loss2++", "topk" or "light".
-        mu: > 0, what loss2++ makes of loss2.
+        mu: > 0, what loss2++, and it alone, makes of loss2; 10 when None.
         sigma: > 0, steepness in 1 / units of the scores.
         log: "binary", in bits, or "natural", as in Rax and TensorFlow Ranking.
         cutoff: what k means. "discount": as said above. "both": both documents must be among the first k (allRank,
@@ -91,8 +93,8 @@ class LambdaLoss(Surrogate):
             pairs of the batch (allRank, Rax, sentence-transformers).
 
     Raises:
-        ValueError: another metric, an unknown option, a mu or sigma that is not above 0, a rule for k without one, or
-            topk with a discount of 1 beyond k.
+        ValueError: another metric, an unknown option, a mu or sigma that is not above 0, a mu without loss2++, a rule
+            for k without one, or topk with a discount of 1 beyond k.
 
     Example:
         >>> import torch
@@ -110,7 +112,7 @@ class LambdaLoss(Surrogate):
         self,
         metric: RankingMetric | str,
         scheme: Scheme = "loss2++",
-        mu: float = 10.0,
+        mu: float | None = None,
         sigma: float = 1.0,
         log: Log = "binary",
         cutoff: Cutoff = "discount",
@@ -125,11 +127,14 @@ class LambdaLoss(Surrogate):
             check_word(name, getattr(self, name), words)
         if cutoff == "both" and metric.k is None:
             raise ValueError(f"cutoff=both: wants a metric with a cutoff, got {metric.name}")
+        if mu is not None and scheme != "loss2++":
+            raise ValueError(f"mu: scheme=loss2++ alone has one, got scheme={scheme}")
         if scheme == "topk" and metric.k and metric.discount(torch.tensor(metric.k + 1.0)) >= 1:
             raise ValueError(f"scheme=topk: wants a discount below 1 beyond k, got {metric.name}")
         cut = cutoff == "both" or scheme in ("loss2++", "topk")
         self.metric: NDCG | DCG = metric if cut else metric.uncut()
-        self.mu, self.sigma = positive("mu", mu), positive("sigma", sigma)
+        self.by_index = self.metric.ties in ("docid", "stable")
+        self.mu, self.sigma = positive("mu", 10.0 if mu is None else mu), positive("sigma", sigma)
         self.unit = self.metric.name if self.kind == "bound" else f"weighted {'bits' if log == 'binary' else 'nats'}"
 
     @property
@@ -207,13 +212,15 @@ def _of_distance(ranking: Ranking, value: Curve) -> Weigh:
     length, exact = place.shape[1], exact_dtype(place.device)
     table = value(torch.arange(1, length + 1, device=place.device, dtype=exact))
     table = torch.cat([table.new_zeros(1), table])
-    if ranking.untied:
-        table = table.to(dtype)
-        return lambda some: _looked_up(table, (place.gather(1, some)[:, :, None] - place[:, None]).abs_())
     twice = table.cumsum(0).cumsum(0)  # two sums from it give the sum over all places of two blocks
+    table = table.to(dtype)
 
-    def of_rows(some: Tensor) -> Tensor:
-        (here, there), (mine, theirs) = sides(place, some), sides(block, some)
+    def single(some: Tensor) -> Tensor:
+        return _looked_up(table, (place.gather(1, some)[:, :, None] - place[:, None]).abs_())
+
+    def averaged(some: Tensor, others: Tensor | slice) -> Tensor:
+        here, mine = (each.gather(1, some)[:, :, None] for each in (place, block))
+        there, theirs = (each[:, None, others] for each in (place, block))
         gap, tied = (here - there).abs(), here == there
         upper, lower = torch.where(here < there, mine, theirs), torch.where(here < there, theirs, mine)
         ends = (gap + lower - 1, gap + lower - 1 - upper, gap - 1, gap - 1 - upper)
@@ -221,7 +228,17 @@ def _of_distance(ranking: Ranking, value: Curve) -> Weigh:
         pairs = torch.where(tied, mine * (mine - 1.0) / 2, mine * (1.0 * theirs)).clamp_(min=1)
         return ((a - b - c + d) / pairs).to(dtype)
 
-    return of_rows
+    def mixed(some: Tensor) -> Tensor:
+        values = single(some)
+        values[:, :, tied_at] = averaged(some, tied_at)
+        rows = (block.gather(1, some) > 1).any(0).nonzero()[:, 0]
+        values[:, rows] = averaged(some[:, rows], slice(None))
+        return values
+
+    if ranking.untied:
+        return single
+    tied_at = (block > 1).any(0).nonzero()[:, 0] if may_look(block) else place[0]
+    return mixed if len(tied_at) * MANY < length else lambda some: averaged(some, slice(None))
 
 
 def _looked_up(table: Tensor, index: Tensor) -> Tensor:

@@ -68,8 +68,10 @@ class LambdaRank(Surrogate):
     nothing about progress, since the weights move as the ranks do.
 
     Args:
-        metric: a metric or its name; equal scores count by its rule for ties: the mean over their orders, unless it
-            says otherwise (ndcg-stable: in the order of the input, as in Rax).
+        metric: a metric or its name. Equal scores count by its rule for ties where it sums worth times place: the mean
+            over their orders, unless it says otherwise (ndcg-stable: in the order of the input, as in Rax). Deltas of
+            other metrics (mrr, ap, err, ...) are of one order, in which equals stand as they are listed; success may
+            then have none at all, where enough of its relevant documents come first among equals.
         sigma: > 0, steepness in 1 / units of the scores.
         log: "binary", in bits, or "natural", as in LightGBM, XGBoost, CatBoost, Rax and TensorFlow Ranking.
         cutoff: what k means. "discount": places beyond k are worth nothing (Rax, TensorFlow Ranking). "any": pairs with
@@ -111,6 +113,8 @@ class LambdaRank(Surrogate):
             check_word(name, getattr(self, name), words)
         if cutoff != "discount" and (self.metric.k is None or isinstance(self.metric, CountMetric)):
             raise ValueError(f"cutoff={cutoff}: wants a metric whose places differ below its k, got {self.metric.name}")
+        self.constant_parts = norm != "none"
+        self.by_index = not isinstance(self.metric, SumMetric) or self.metric.ties in ("docid", "stable")
         self.unit = self.metric.name if self.kind == "bound" else f"weighted {'bits' if log == 'binary' else 'nats'}"
 
     @property

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from ltr.lists import exact_dtype
-from ltr.losses.base import check_word, like_documents, read_lists
-from ltr.losses.draws import Drawing
+from ltr.losses.base import check_word, flag, read_lists
+from ltr.losses.draws import Drawing, read_noise
 from ltr.losses.levels import Levels, levels_of, running_logsumexp
 
 LabelTies = Literal["shuffle", "index", "likelihood"]
@@ -46,7 +46,7 @@ def place_costs(
     if ties == "shuffle":
         if noise is None:
             raise ValueError("noise: wanted draws from (0, 1), [lists, documents, 1], to shuffle equal labels by")
-        among = like_documents("noise", noise[..., 0], mask).to(exact)
+        among = read_noise(noise, mask, 1)[:, :, 0].to(exact)
     elif ties == "index":
         among = torch.linspace(1, 0, scores.shape[1] + 1, device=scores.device, dtype=exact)[1:].expand(scores.shape)
     levels = levels_of(relevance, mask, among)
@@ -65,7 +65,7 @@ class ListMLE(Drawing):
     1 - NDCG, but it grows as ln n! with the list, so only its trend says something.
 
     Args:
-        seed: >= 0, of the shuffles.
+        seed: >= 0, of the shuffles; the other rules for ties draw nothing.
         ties: of labels, which leave the order open. "shuffle": at random, afresh in each call and for each list.
             "index": as they are listed; the only rule by which the order of the input matters. "likelihood": each
             document of a level is drawn from that level and all below, sum_t ln(sum over y_u <= y_t of exp(s_u)) - s_t
@@ -88,7 +88,7 @@ class ListMLE(Drawing):
 
     def __init__(self, seed: int = 0, ties: LabelTies = "shuffle", stop: bool = False) -> None:
         super().__init__(seed)
-        self.ties, self.stop = ties, stop
+        self.ties, self.stop = ties, flag("stop", stop)
         check_word("ties", ties, LabelTies)
 
     def forward(

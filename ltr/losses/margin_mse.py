@@ -10,6 +10,8 @@ from ltr.lists import exact_dtype
 from ltr.losses.base import Surrogate, read_lists
 from ltr.losses.distil import read_teacher
 from ltr.losses.levels import levels_of
+from ltr.losses.pairs import in_pairs
+from ltr.softening import centred
 
 
 def margin_mse(
@@ -30,9 +32,8 @@ def margin_mse(
     scores, relevance, mask, weight = read_lists(scores, relevance, mask, weight)
     exact = exact_dtype(scores.device)
     apart = scores.to(exact) - read_teacher(teacher, mask).to(exact)
-    centre = (mask * apart).sum(1, keepdim=True) / mask.sum(1, keepdim=True).clamp(min=1)
     levels = levels_of(relevance, mask)
-    apart = torch.where(levels.mask, (apart - centre).gather(1, levels.order), 0)
+    apart = torch.where(levels.mask, centred(apart, mask).gather(1, levels.order), 0)
     total, squares = (pad(each.cumsum(1), (1, 0)) for each in (apart, apart.square()))
     total, squares = (each.gather(1, levels.below) for each in (total, squares))  # of the documents of lower labels
     costs = levels.below * apart.square() - 2 * apart * total + squares
@@ -43,7 +44,7 @@ def margin_mse(
 def dense_margin_mse(scores: Tensor, relevance: Tensor, mask: Tensor, teacher: Tensor, weight: Tensor) -> Tensor:
     """The same as it is defined, the judge of the other."""
     apart = (scores - teacher)[:, :, None] - (scores - teacher)[:, None]
-    pairs = (relevance[:, :, None] > relevance[:, None]) & mask[:, :, None] & mask[:, None]
+    pairs = in_pairs(relevance, mask)
     return (weight[:, :, None] * pairs * apart.square()).sum((1, 2)) / pairs.sum((1, 2)).clamp(min=1)
 
 

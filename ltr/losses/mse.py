@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from ltr.losses.base import Surrogate, read_lists
+from ltr.losses.base import Surrogate, flag, read_lists
 
 
 def mean_squared_error(
@@ -32,6 +32,9 @@ class MSE(Surrogate):
         centred: measure each difference from the list's mean difference, so that only differences between documents
             count (CatBoost's QueryRMSE, squared).
 
+    Raises:
+        ValueError: centred is neither true nor false.
+
     Example:
         >>> import torch
         >>> MSE()(torch.tensor([[2.0, 1.0]]), torch.tensor([[1.0, 1.0]])).item()
@@ -44,8 +47,7 @@ class MSE(Surrogate):
 
     def __init__(self, centred: bool = False) -> None:
         super().__init__()
-        self.centred = centred
-        self.shift_invariant = centred
+        self.centred = self.shift_invariant = flag("centred", centred)
 
     def forward(
         self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None, *, weight: Tensor | None = None

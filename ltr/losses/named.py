@@ -1,4 +1,4 @@
-"""The losses of conf/loss by name, each with its defaults."""
+"""The losses of conf/loss by name, each with its defaults, for programs without Hydra (docs/decisions/0008)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def plain(name: str) -> str:
 
 
 def _built(node: Any, metric: RankingMetric | str) -> Any:
-    """A node's constructor called with its values, and so for the nodes in it."""
+    """A node of our own called with its values, and so for the nodes in it; ltr.cli.build has those of users."""
     if isinstance(node, list):
         return [_built(each, metric) for each in node]
     if not isinstance(node, dict):

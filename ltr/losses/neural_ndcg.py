@@ -7,14 +7,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn.functional import pad
 
-from ltr.lists import may_look
+from ltr.lists import exact_dtype, may_look
 from ltr.losses.base import positive
 from ltr.losses.permutations import (
     Permuting,
-    centred,
     distances,
     falling_order,
     neural_rows,
@@ -24,7 +22,7 @@ from ltr.losses.permutations import (
 )
 from ltr.metrics import RankingMetric
 from ltr.metrics.base import SumMetric
-from ltr.softening import CELLS
+from ltr.softening import CELLS, centred, once, uncast
 
 STEPS = 50  # of Sinkhorn's scaling at most, each of all columns and then of all rows
 BLOCK = 256  # rows of one matrix that share a window of columns
@@ -48,9 +46,10 @@ def neural_metric(
     if torch.compiler.is_compiling():
         full = sinkhorn(neural_sort(scores, mask, temperature), mask)
         return placed(full[:, : place.shape[1]], worth, place)
-    exact, order = centred(scores, mask) / temperature, falling_order(scores, mask)
+    exact, order = centred(scores, mask, exact_dtype(scores.device)) / temperature, falling_order(scores, mask)
     each = [values.gather(1, order) for values in (exact, distances(exact, mask), worth, mask)]
-    value: Tensor = _Scaled.apply(*each, place)  # type: ignore[no-untyped-call]
+    with uncast(scores):
+        value: Tensor = _Scaled.apply(*each, place)  # type: ignore[no-untyped-call]
     return value
 
 
@@ -127,7 +126,7 @@ class _Scaled(torch.autograd.Function):
         return value
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
         of_falling, of_apart = ctx.saved_tensors
         return of_falling * upstream[:, None], of_apart * upstream[:, None], None, None, None

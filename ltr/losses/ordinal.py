@@ -29,7 +29,8 @@ def ordinal_cross_entropy(
     scores, relevance, mask, weight = read_lists(scores, relevance, mask, weight)
     check_labels(relevance, len(offsets), f"labels must be at most levels={len(offsets)}")
     offsets = offsets.to(scores)
-    reached = (relevance[:, :, None] - torch.arange(len(offsets)).to(scores)).clamp(0, 1)  # [B, L, K]
+    below = torch.arange(len(offsets), device=scores.device, dtype=scores.dtype)
+    reached = (relevance[:, :, None] - below).clamp(0, 1)  # [B, L, K]
     each = binary_cross_entropy_with_logits(scores[:, :, None] + offsets, reached, reduction="none").sum(-1)
     return (weight * each).sum(-1) / mask.sum(-1).clamp(min=1)
 
@@ -65,7 +66,7 @@ class Ordinal(Surrogate):
 
     def __init__(self, levels: int = 4, offsets: Sequence[float] | None = None) -> None:
         super().__init__()
-        self.largest_label = levels = whole("levels", levels, 1)
+        self.levels = self.largest_label = levels = whole("levels", levels, 1)
         start = [0.0] * levels if offsets is None else list(offsets)
         if len(start) != levels:
             raise ValueError(f"offsets must be one a level, {levels}; got {len(start)}")

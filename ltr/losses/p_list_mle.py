@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from ltr.lists import exact_dtype
-from ltr.losses.base import check_word, read_lists
+from ltr.losses.base import check_word, flag, read_lists
 from ltr.losses.draws import Drawing
 from ltr.losses.levels import Levels
 from ltr.losses.list_mle import LabelTies, place_costs
@@ -57,7 +57,7 @@ class PListMLE(Drawing):
     of a list sum to 1, whatever its length.
 
     Args:
-        seed: >= 0, of the shuffles.
+        seed: >= 0, of the shuffles; the other rules for ties draw nothing.
         ties: of labels, as ``ListMLE`` has it; under "likelihood" equals weigh the mean of their places.
         inclusive: count the document itself too, 2^(n-t+1) - 1, as sentence-transformers does.
 
@@ -77,7 +77,7 @@ class PListMLE(Drawing):
 
     def __init__(self, seed: int = 0, ties: LabelTies = "shuffle", inclusive: bool = False) -> None:
         super().__init__(seed)
-        self.ties, self.inclusive = ties, inclusive
+        self.ties, self.inclusive = ties, flag("inclusive", inclusive)
         check_word("ties", ties, LabelTies)
 
     def forward(

@@ -9,11 +9,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn.functional import softplus
 
 from ltr.lists import may_look
-from ltr.softening import some_rows
+from ltr.softening import once, some_rows
 
 Log = Literal["binary", "natural"]
 Pairs = Literal["mean", "sum", "batch"]  # over a list's pairs; "batch": a mean that weighs as many as it has pairs
@@ -78,7 +77,7 @@ def label_pair_sum(scores: Tensor, relevance: Tensor, mask: Tensor, cost: Cost, 
     The R rows are the documents above the lowest label, or those below the highest one, whichever are fewer.
     """
     if _few(scores):
-        pair = _in_pairs(relevance, mask) * weight[:, :, None]
+        pair = in_pairs(relevance, mask) * weight[:, :, None]
         return (pair * cost.value(scores[:, :, None] - scores[:, None])).sum((1, 2))
     worst, best = (relevance.masked_fill(~mask, end) for end in (-torch.inf, torch.inf))
     above, below = worst > best.amin(1, keepdim=True), best < worst.amax(1, keepdim=True)
@@ -92,7 +91,7 @@ def _few(values: Tensor) -> bool:
     return values.numel() * values.shape[1] <= FEW
 
 
-def _in_pairs(relevance: Tensor, mask: Tensor) -> Tensor:
+def in_pairs(relevance: Tensor, mask: Tensor) -> Tensor:
     """[B, L, L] bool, the pairs y_i > y_j."""
     labels = relevance.masked_fill(~mask, torch.nan)
     return labels[:, :, None] > labels[:, None]
@@ -100,12 +99,6 @@ def _in_pairs(relevance: Tensor, mask: Tensor) -> Tensor:
 
 def _ahead(labels: Tensor, others: Tensor, some: Tensor) -> Tensor:
     return greater(labels.gather(1, some)[:, :, None], others[:, None])
-
-
-def near_zero(scores: Tensor, mask: Tensor) -> Tensor:
-    """[B, L] the scores less a constant, about their mean: labels taken off them then cost no digits."""
-    mean = scores.detach().sum(1, keepdim=True) / mask.sum(1, keepdim=True).clamp(min=1)
-    return mask * (scores - mean)
 
 
 def over_pairs(summed: Tensor, pairs: Pairs, relevance: Tensor, mask: Tensor) -> Tensor:
@@ -150,8 +143,9 @@ def above_the_lowest(relevance: Tensor, mask: Tensor) -> Tensor:
 
 def pair_count(relevance: Tensor, mask: Tensor) -> Tensor:
     """[B] pairs of documents with unequal labels."""
+    relevance = relevance.detach()
     if _few(relevance):
-        return _in_pairs(relevance, mask).sum((1, 2))
+        return in_pairs(relevance, mask).sum((1, 2))
     labels, size = relevance.masked_fill(~mask, -torch.inf), mask.sum(1)
     labels = torch.from_numpy(np.sort(labels.numpy(), axis=1)) if may_look(labels) else labels.sort(dim=1).values
     below = torch.searchsorted(labels, labels.contiguous())  # of each document, those of lower labels, and the padded
@@ -232,7 +226,7 @@ class _PairSum(torch.autograd.Function):
         return value
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         (gradient,) = ctx.saved_tensors
         return gradient * upstream[:, None], *[None] * 6

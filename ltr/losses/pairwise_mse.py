@@ -5,7 +5,8 @@ from __future__ import annotations
 from torch import Tensor
 
 from ltr.losses.base import Surrogate, check_word, read_lists
-from ltr.losses.pairs import Pairs, every_pair, near_zero
+from ltr.losses.pairs import Pairs, every_pair
+from ltr.softening import centred
 
 
 def pairwise_mse(
@@ -22,7 +23,7 @@ def pairwise_mse(
     """
     scores, relevance, mask, weight = read_lists(scores, relevance, mask, weight)
     size = mask.sum(1, keepdim=True)
-    error = near_zero(scores, mask) - relevance
+    error = centred(scores, mask) - relevance
     square = (mask * (error - error.sum(1, keepdim=True) / size.clamp(min=1))).square()
     summed = (weight * (size * square + square.sum(1, keepdim=True))).sum(1) / 2
     return summed if pairs == "sum" else summed / every_pair(mask).clamp(min=1)

@@ -10,11 +10,13 @@ from torch.nn.functional import pad
 
 from ltr.lists import exact_dtype
 from ltr.losses.approx import read_gains, shortfall
-from ltr.losses.base import Kind, Surrogate, learnable
+from ltr.losses.base import Kind, Surrogate
+from ltr.losses.sums import summing
 from ltr.metrics import RankingMetric
 from ltr.metrics.base import SumMetric
 from ltr.order import sizes
 from ltr.ranking import Ranking
+from ltr.softening import centred
 
 
 class Permuting(Surrogate):
@@ -33,13 +35,8 @@ class Permuting(Surrogate):
 
     def __init__(self, metric: RankingMetric | str) -> None:
         super().__init__()
-        metric = learnable(metric)
-        if not isinstance(metric, SumMetric) or not metric.larger_is_better:
-            raise ValueError(
-                f"{type(self).__name__}: wants a metric that sums what documents are worth times what places are "
-                f"(ndcg, dcg, rbp, precision, recall, f1); got {metric.name}"
-            )
-        self.metric, self.unit = metric, metric.name
+        self.metric = summing(type(self).__name__, metric)
+        self.unit = self.metric.name
 
     @property
     def kind(self) -> Kind:
@@ -72,7 +69,7 @@ def read_places(
 
 def placed(permutation: Tensor, worth: Tensor, place: Tensor) -> Tensor:
     """[B] sum_r place(r) sum_i P[r, i] worth_i, of a permutation [B, R, L]."""
-    return (place * (permutation @ worth[:, :, None])[:, :, 0]).sum(1)
+    return (place * (permutation * worth[:, None]).sum(2)).sum(1)
 
 
 def soft_sort(scores: Tensor, mask: Tensor, temperature: float, rows: int | None = None, power: int = 1) -> Tensor:
@@ -90,6 +87,7 @@ def neural_sort(scores: Tensor, mask: Tensor, temperature: float, rows: int | No
 
     Source: Grover et al. (2019), Stochastic optimization of sorting networks via continuous relaxations.
     """
+    scores = centred(scores, mask)
     apart = (mask[:, None] * (scores[:, :, None] - scores[:, None]).abs()).sum(2)
     rank = torch.arange(1, scores.shape[1] + 1, device=scores.device)[:rows]
     slope = (mask.sum(1, keepdim=True) + 1 - 2 * rank).to(scores.dtype)
@@ -115,12 +113,6 @@ def distances(scores: Tensor, mask: Tensor) -> Tensor:
     lower, upto = (torch.searchsorted(rising.detach(), exact.detach(), right=side) for side in (False, True))
     below, above = lower * exact - sums.gather(1, lower), sums[:, -1:] - sums.gather(1, upto)
     return mask * (below + above - (sizes(mask) - upto) * exact)
-
-
-def centred(scores: Tensor, mask: Tensor) -> Tensor:
-    """[B, L] scores minus their mean over the list, 0 where padded, in the type that exact sums are in."""
-    exact = torch.where(mask, scores.to(exact_dtype(scores.device)), 0)
-    return torch.where(mask, exact - exact.sum(1, keepdim=True) / sizes(mask).clamp(min=1), 0)
 
 
 def neural_rows(scores: Tensor, apart: Tensor, mask: Tensor, rows: slice, columns: slice = slice(None)) -> Tensor:

@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from ltr.lists import check_lists
-from ltr.losses.base import Surrogate, check_word, like_documents, positive
+from ltr.losses.base import Surrogate, check_word, like_documents, one_of_them, positive
 from ltr.losses.draws import Drawing, gumbel, over_samples, perturbed, read_noise, repeated
+from ltr.softening import centred
 
 Noise = Literal["gumbel", "gaussian"]
 SHAPES: dict[str, Callable[[Tensor], Tensor]] = {"gumbel": gumbel, "gaussian": torch.special.ndtri}
@@ -49,21 +50,22 @@ class Perturbed(Drawing):
     ) -> None:
         super().__init__(seed, samples)
         check_word("noise", noise, Noise)
-        if not isinstance(loss, Surrogate):
-            raise ValueError(f"loss: wanted a ltr.losses.Surrogate, got {type(loss).__name__}")
+        loss = one_of_them("loss", loss)
         self.loss, self.shape, self.scale = loss, noise, positive("scale", scale)
         self.metric, self.unit, self.suits = loss.metric, loss.unit, loss.suits
-        self.cost = loss.cost.replace("O(", "O(samples ", 1)
+        inside = loss.cost.removeprefix("O(").removesuffix(")").replace("samples", "samples'")  # those of its own
+        self.cost = "unknown" if inside == "unknown" else f"O(samples {f'({inside})' if ' + ' in inside else inside})"
         self.shift_invariant, self.informative = loss.shift_invariant, loss.informative
         self.fractional, self.largest_label = loss.fractional, loss.largest_label
         self.needs_teacher, self.sampled_gradient = loss.needs_teacher, loss.sampled_gradient
+        self.constant_parts = loss.constant_parts  # its noise leaves no scores equal
 
     @property
     def width(self) -> int:
         return self.samples * (1 + (self.loss.width if isinstance(self.loss, Drawing) else 0))
 
     def noise(self, scores: Tensor) -> Tensor:
-        own = super().noise(scores)[:, :, : self.samples]
+        own: Tensor = super().noise(scores)[:, :, : self.samples]
         if not isinstance(self.loss, Drawing):
             return own
         inner = self.loss.noise(repeated(scores if scores.dim() == 2 else scores[None], self.samples))
@@ -82,7 +84,7 @@ class Perturbed(Drawing):
         noise: Tensor | None = None,
     ) -> Tensor:
         scores, relevance, mask = check_lists(scores, relevance, mask)
-        draws = read_noise(self.noise(scores) if noise is None else noise, mask).to(scores.dtype)
+        draws = read_noise(self.noise(scores) if noise is None else noise, mask, self.width).to(scores.dtype)
         own, inner = draws.tensor_split([self.samples], 2)
         more = {"weight": weight, "teacher": teacher}
         given = {
@@ -93,7 +95,8 @@ class Perturbed(Drawing):
         if isinstance(self.loss, Drawing):
             each_draw = inner.reshape(*mask.shape, self.samples, self.loss.width)
             given["noise"] = each_draw.permute(2, 0, 1, 3).flatten(0, 1)
-        noised = perturbed(scores, self.scale * SHAPES[self.shape](own))
+        centre = centred(scores, mask) if self.loss.shift_invariant else scores  # so that no digits are lost
+        noised = perturbed(centre, self.scale * SHAPES[self.shape](own))
         losses = self.loss(noised, repeated(relevance, self.samples), repeated(mask, self.samples), **given)
         return over_samples(losses, self.samples)
 

@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
+from ltr.lists import exact_dtype
 from ltr.losses.base import check_word, positive
-from ltr.losses.permutations import Permuting, centred, distances, neural_rows, neural_sort, placed, read_places
+from ltr.losses.permutations import Permuting, distances, neural_rows, neural_sort, placed, read_places
 from ltr.metrics import NDCG, RankingMetric
 from ltr.metrics.base import SumMetric
 from ltr.ranking import Ranking
-from ltr.softening import some_rows
+from ltr.softening import centred, once, some_rows, uncast
 
 Ratio = Literal["list", "batch"]
 
@@ -34,8 +34,9 @@ def pi_rank(
     scores, mask, worth, place = read_places(scores, relevance, mask, metric, weight)
     if torch.compiler.is_compiling():
         return placed(neural_sort(scores, mask, temperature, place.shape[1]), worth, place)
-    exact = centred(scores, mask) / temperature
-    value: Tensor = _NeuralSorted.apply(exact, distances(exact, mask), worth, place, mask)  # type: ignore[no-untyped-call]
+    exact = centred(scores, mask, exact_dtype(scores.device)) / temperature
+    with uncast(scores):
+        value: Tensor = _NeuralSorted.apply(exact, distances(exact, mask), worth, place, mask)  # type: ignore[no-untyped-call]
     return value.to(scores.dtype)
 
 
@@ -112,7 +113,7 @@ class _NeuralSorted(torch.autograd.Function):
         return value
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
         of_scores, of_apart = ctx.saved_tensors
         return of_scores * upstream[:, None], of_apart * upstream[:, None], None, None, None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from torch import Tensor
 
 from ltr.gains import LARGEST, real
-from ltr.losses.base import Surrogate, check_word, read_lists
+from ltr.losses.base import Surrogate, check_word, learnable, read_lists
 from ltr.losses.softmax import Target, log_softmax, shares
-from ltr.metrics import RankingMetric, parse
+from ltr.metrics import RankingMetric
 
 
 def poly_one(
@@ -42,7 +44,7 @@ class PolyOne(Surrogate):
             Rax does.
 
     Raises:
-        ValueError: an unknown metric or target, or an epsilon that is no number.
+        ValueError: an unknown metric or target, a metric of the judgements alone, or an epsilon that is no number.
 
     Example:
         >>> import torch
@@ -56,9 +58,11 @@ class PolyOne(Surrogate):
 
     def __init__(self, metric: RankingMetric | str, epsilon: float = 1.0, target: Target = "gains") -> None:
         super().__init__()
-        self.metric: RankingMetric = parse(metric).uncut()
+        self.metric: RankingMetric = learnable(metric).uncut()
         self.epsilon, self.target = real(epsilon, "epsilon must be a number", -LARGEST), target
         check_word("target", target, Target)
+        if target != "gains":  # of the metric nothing is asked
+            self.fractional, self.largest_label = True, inf
 
     def forward(
         self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None, *, weight: Tensor | None = None

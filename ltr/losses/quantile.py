@@ -5,8 +5,9 @@ from __future__ import annotations
 from torch import Tensor
 
 from ltr.gains import LEAST, real
-from ltr.losses.base import Surrogate, check_word, read_lists
-from ltr.losses.pairs import Cost, Pairs, label_pair_sum, near_zero, over_pairs, pair_share
+from ltr.losses.base import Surrogate, check_word, flag, read_lists
+from ltr.losses.pairs import Cost, Pairs, label_pair_sum, over_pairs, pair_share
+from ltr.softening import centred
 
 
 def pairwise_quantile(
@@ -24,7 +25,7 @@ def pairwise_quantile(
     A sum over pairs of s - y, in O(R L) time. See ``Quantile``.
     """
     scores, relevance, mask, weight = read_lists(scores, relevance, mask, weight)
-    summed = label_pair_sum(near_zero(scores, mask) - relevance, relevance, mask, _pinball(tau, squared), weight)
+    summed = label_pair_sum(centred(scores, mask) - relevance, relevance, mask, _pinball(tau, squared), weight)
     return over_pairs(summed, pairs, relevance, mask)
 
 
@@ -68,7 +69,7 @@ class Quantile(Surrogate):
     def __init__(self, tau: float = 0.5, squared: bool = False, pairs: Pairs = "mean") -> None:
         super().__init__()
         self.tau = real(tau, "tau must be a number above 0 and at most 1", LEAST, 1)
-        self.squared, self.pairs = squared, pairs
+        self.squared, self.pairs = flag("squared", squared), pairs
         check_word("pairs", pairs, Pairs)
         self.unit = "squared label units " if squared else "label units "
         self.unit += "over pairs" if pairs == "sum" else "a pair"

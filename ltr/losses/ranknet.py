@@ -79,7 +79,8 @@ class RankNet(Surrogate):
         norm: "list", "score", "both" or "none", as ``LambdaRank`` takes it; "both" is XGBoost's rank:pairwise.
 
     Raises:
-        ValueError: a sigma that is not above 0, a k that is no whole number from 1 on, or an unknown option.
+        ValueError: a sigma that is not above 0, a k that is no whole number from 1 on, cutoff="both" without a k,
+            or an unknown option.
 
     Example:
         >>> import torch
@@ -109,6 +110,9 @@ class RankNet(Surrogate):
         words = {"log": Log, "pairs": Pairs, "ties": Ties, "cutoff": Cutoff, "norm": Norm}
         for name, choices in words.items():
             check_word(name, getattr(self, name), choices)
+        if cutoff == "both" and k is None:
+            raise ValueError("cutoff=both: wants a k")
+        self.constant_parts = norm != "none"
         self.unit = ("bits" if log == "binary" else "nats") + (" over pairs" if pairs == "sum" else " a pair")
         usual = (log, ties, self.k, norm) == ("binary", "skip", None, "none")
         self.metric = PairAccuracy() if usual and pairs != "sum" else None

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from ltr.losses.base import positive
+from ltr.losses.base import flag, positive
 from ltr.losses.permutations import Permuting, read_places
 from ltr.metrics import RankingMetric
 from ltr.metrics.base import SumMetric
@@ -86,7 +86,7 @@ class SmoothI(Permuting):
     ) -> None:
         super().__init__(metric)
         self.alpha, self.delta = positive("alpha", alpha), positive("delta", delta)
-        self.stop_gradient = stop_gradient
+        self.stop_gradient = self.constant_parts = flag("stop_gradient", stop_gradient)
 
     def estimate(
         self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None, *, weight: Tensor | None = None

@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn.functional import pad
 
 from ltr.losses.base import positive
@@ -15,6 +14,7 @@ from ltr.losses.pairs import rows_of
 from ltr.losses.permutations import Permuting, read_places
 from ltr.metrics import RankingMetric
 from ltr.metrics.base import SumMetric
+from ltr.softening import once
 
 CONTESTS = 1 << 24  # chances in memory at once
 
@@ -67,8 +67,8 @@ class SoftRank(Permuting):
     beats i with the chance ``Phi((s_j - s_i) / (sigma sqrt 2))``: exact as sigma -> 0 where no scores are equal.
     Source: Taylor, Guiver, Robertson, Minka (2008), SoftRank: optimizing non-smooth rank metrics; the rank-binomial
     distribution of r_i takes the contests of one document as independent. It is the expectation itself: the worth of
-    the expected rank, which PTRanking takes, is less, place by place, where places are worth less and less slowly
-    (Jensen).
+    the expected rank, which PTRanking takes, is less, place by place, where what places are worth falls by ever
+    smaller steps (Jensen).
 
     Args:
         metric: one that sums worth times place (ndcg, dcg, rbp, precision, recall, f1), or the name of one.
@@ -108,7 +108,7 @@ class _Expected(torch.autograd.Function):
         return value.view(lists, rows)
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None]:
         (gradient,) = ctx.saved_tensors
         return gradient * upstream[:, :, None], None

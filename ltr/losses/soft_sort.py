@@ -6,13 +6,14 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn.functional import pad
 
+from ltr.lists import exact_dtype
 from ltr.losses.base import positive
-from ltr.losses.permutations import Permuting, centred, falling_order, placed, read_places, soft_sort
+from ltr.losses.permutations import Permuting, falling_order, placed, read_places, soft_sort
 from ltr.metrics import RankingMetric
 from ltr.metrics.base import SumMetric
+from ltr.softening import centred, once
 
 FEW = 16  # places up to which their rows are worked out one by one
 
@@ -34,7 +35,8 @@ def soft_sort_metric(
     if place.shape[1] <= FEW or torch.compiler.is_compiling():
         return placed(soft_sort(scores, mask, temperature, place.shape[1]), worth, place)
     order = falling_order(scores, mask)
-    falling, worth, real = ((each.gather(1, order)) for each in (centred(scores, mask) / temperature, worth, mask))
+    exact = centred(scores, mask, exact_dtype(scores.device)) / temperature
+    falling, worth, real = (each.gather(1, order) for each in (exact, worth, mask))
     value: Tensor = _SoftSorted.apply(falling, worth, place, real)  # type: ignore[no-untyped-call]
     return value.to(scores.dtype)
 
@@ -100,7 +102,7 @@ class _SoftSorted(torch.autograd.Function):
         return (share * place).sum(1)
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None, None]:
         (gradient,) = ctx.saved_tensors
         return upstream[:, None] * gradient, None, None, None

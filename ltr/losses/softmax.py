@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Literal
 
 import torch
 from torch import Tensor
 
 from ltr.lists import all_real, check_lists
-from ltr.losses.base import Kind, Surrogate, check_word, positive, read_lists
-from ltr.metrics import AP, DCG, NDCG, RR, RankingMetric, parse
+from ltr.losses.base import Kind, Surrogate, check_word, learnable, positive, read_lists
+from ltr.metrics import AP, DCG, NDCG, RR, RankingMetric
 from ltr.ranking import exact_ranking
 
 Target = Literal["gains", "labels", "raw"]
@@ -64,7 +65,7 @@ class Softmax(Surrogate):
         temperature: T > 0, in units of the scores (CatBoost's 1 / beta).
 
     Raises:
-        ValueError: an unknown metric or target, or a temperature that is not above 0.
+        ValueError: an unknown metric or target, a metric of the judgements alone, or a temperature that is not above 0.
 
     Example:
         >>> import torch
@@ -80,9 +81,11 @@ class Softmax(Surrogate):
 
     def __init__(self, metric: RankingMetric | str, target: Target = "gains", temperature: float = 1.0) -> None:
         super().__init__()
-        self.metric: RankingMetric = parse(metric).uncut()
+        self.metric: RankingMetric = learnable(metric).uncut()
         self.target, self.temperature = target, positive("temperature", temperature)
         check_word("target", target, Target)
+        if target != "gains":  # of the metric nothing is asked
+            self.fractional, self.largest_label = True, inf
 
     @property
     def kind(self) -> Kind:

@@ -7,10 +7,10 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from ltr.lists import exact_dtype
-from ltr.losses.base import Surrogate, read_lists
+from ltr.losses.base import Surrogate, learnable, read_lists
 from ltr.losses.levels import dense_costs, levels_of, running_logsumexp
 from ltr.losses.softmax import shares
-from ltr.metrics import RankingMetric, parse
+from ltr.metrics import RankingMetric
 
 
 def unique_softmax(
@@ -32,7 +32,7 @@ def unique_softmax(
 def dense_unique_softmax(scores: Tensor, relevance: Tensor, mask: Tensor, metric: RankingMetric) -> Tensor:
     """The same as it is defined, the judge of the other."""
     lower = (relevance[:, None] < relevance[:, :, None]) & mask[:, None]
-    pools = lower | torch.eye(scores.shape[1], dtype=torch.bool)
+    pools = lower | torch.eye(scores.shape[1], dtype=torch.bool, device=scores.device)
     return (shares(relevance, mask, mask.to(scores), metric, "gains")[0] * dense_costs(scores, pools)).sum(-1)
 
 
@@ -49,7 +49,7 @@ class UniqueSoftmax(Surrogate):
         metric: a metric or its name, of which the gain (or relevance threshold) is taken.
 
     Raises:
-        ValueError: an unknown metric.
+        ValueError: an unknown metric, or one of the judgements alone.
 
     Example:
         >>> import torch
@@ -64,7 +64,7 @@ class UniqueSoftmax(Surrogate):
 
     def __init__(self, metric: RankingMetric | str) -> None:
         super().__init__()
-        self.metric: RankingMetric = parse(metric).uncut()
+        self.metric: RankingMetric = learnable(metric).uncut()
 
     def forward(
         self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None, *, weight: Tensor | None = None

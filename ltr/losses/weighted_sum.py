@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
 
 from ltr.gains import real
 from ltr.lists import check_lists
-from ltr.losses.base import Surrogate
+from ltr.losses.base import Surrogate, one_of_them
 from ltr.losses.draws import Drawing, read_noise
 
 
@@ -39,9 +39,10 @@ class WeightedSum(Drawing):
 
     def __init__(self, losses: Sequence[Surrogate], weights: Sequence[float]) -> None:
         super().__init__()
-        if not losses or not all(isinstance(each, Surrogate) for each in losses):
-            came = ", ".join(type(each).__name__ for each in losses) or "none"
-            raise ValueError(f"losses: wanted some of ltr.losses.Surrogate, got {came}")
+        losses = [one_of_them("losses", each) for each in (losses if isinstance(losses, Iterable) else [losses])]
+        weights = list(weights) if isinstance(weights, Iterable) else [weights]
+        if not losses:
+            raise ValueError("losses: wanted at least one ltr.losses.Surrogate, got none")
         pair = torch.tensor([[1.0, 0.0]])
         own = [type(each).__name__ for each in losses if each.share(pair, pair >= 0) is not None]
         if own:
@@ -53,7 +54,10 @@ class WeightedSum(Drawing):
             raise ValueError(f"weights: wanted one for each of {len(losses)} losses, got {len(weights)}")
         self.losses = nn.ModuleList(losses)
         self.weights = tuple(real(each, "weights: each must be a number of at least 0", 0) for each in weights)
-        self.cost = " + ".join(dict.fromkeys(each.cost for each in losses))
+        if not any(self.weights):
+            raise ValueError("weights: wanted one above 0, got 0 for every loss")
+        terms = dict.fromkeys(each.cost.removeprefix("O(").removesuffix(")") for each in losses)
+        self.cost = "unknown" if "unknown" in terms else f"O({' + '.join(terms)})"
         self.suits = tuple(each for each in losses[0].suits if all(each in other.suits for other in losses))
         self.shift_invariant = all(each.shift_invariant for each in losses)
         self.informative = all(each.informative for each in losses)
@@ -61,6 +65,8 @@ class WeightedSum(Drawing):
         self.largest_label = min(each.largest_label for each in losses)
         self.needs_teacher = any(each.needs_teacher for each in losses)
         self.sampled_gradient = any(each.sampled_gradient for each in losses)
+        self.constant_parts = any(each.constant_parts for each in losses)
+        self.by_index = any(each.by_index for each in losses)
 
     @property
     def parts(self) -> tuple[Surrogate, ...]:
@@ -85,7 +91,7 @@ class WeightedSum(Drawing):
         noise: Tensor | None = None,
     ) -> Tensor:
         scores, relevance, mask = check_lists(scores, relevance, mask)
-        used, draws = 0, None if noise is None else read_noise(noise, mask)
+        used, draws = 0, None if noise is None else read_noise(noise, mask, self.width)
         total = scores.new_zeros(len(scores))
         for factor, part in zip(self.weights, self.parts, strict=True):
             given = {} if weight is None else {"weight": weight}

@@ -6,8 +6,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from ltr.losses.base import learnable, positive, read_lists
+from ltr.losses.base import positive, read_lists
 from ltr.losses.draws import Drawing, over_samples, perturbed, read_noise, repeated
+from ltr.losses.sums import summing
 from ltr.metrics import RankingMetric
 from ltr.metrics.base import SumMetric
 from ltr.ranking import Pool, RankOrder, exact_ranking
@@ -52,7 +53,7 @@ def yeti(
 
 
 class Yeti(Drawing):
-    """LambdaRank between the neighbours of randomly noised orders, on any metric that sums worths times places.
+    """LambdaRank between the neighbours of randomly noised orders, on any metric that sums worth times place.
 
     ``loss = mean over draws of the sum over neighbours, y_i > y_j, of |delta_ij| ln(1 + exp(-sigma (s_i - s_j)))``; the
     order, and delta, what swapping the two does to the metric, are those of s + scale z with z standard logistic. Noise
@@ -66,7 +67,7 @@ class Yeti(Drawing):
     TensorFlow Ranking takes Gumbel noise and the same d(1) - d(2) at every place.
 
     Args:
-        metric: one that sums worths times places (ndcg, dcg, rbp, arp, precision, recall, f1), or its name.
+        metric: one that sums worth times place (ndcg, dcg, precision, recall, f1, rbp, arp), or its name.
         sigma: > 0, steepness in 1 / units of the scores.
         scale: > 0, of the noise, in units of the scores.
         samples: draws of each list.
@@ -91,10 +92,7 @@ class Yeti(Drawing):
         self, metric: RankingMetric | str, sigma: float = 1.0, scale: float = 1.0, samples: int = 10, seed: int = 0
     ) -> None:
         super().__init__(seed, samples)
-        metric = learnable(metric)
-        if not isinstance(metric, SumMetric):
-            raise ValueError(f"{type(self).__name__}: wants a metric that sums worths times places, got {metric.name}")
-        self.metric: SumMetric = metric
+        self.metric: SumMetric = summing(type(self).__name__, metric, falling=True)
         self.sigma, self.scale = positive("sigma", sigma), positive("scale", scale)
 
     def forward(

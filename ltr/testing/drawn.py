@@ -21,15 +21,15 @@ def random_lists(generator: torch.Generator, labels: tuple[float, ...], *, lists
     return scores, relevance, mask
 
 
-def wider(scores: Tensor, relevance: Tensor, mask: Tensor) -> Lists:
-    """The same lists with three more padded places, and garbage in all of them."""
-    more = torch.zeros(len(mask), 3, dtype=torch.bool)
-    return widened(scores, mask, 7.0), widened(relevance, mask, 3.0), torch.cat([mask, more], 1)
+def wider(scores: Tensor, relevance: Tensor, mask: Tensor, places: int = 3) -> Lists:
+    """The same lists with more padded places, and garbage in all of them."""
+    more = torch.zeros(len(mask), places, dtype=torch.bool)
+    return widened(scores, mask, 7.0, places), widened(relevance, mask, 3.0, places), torch.cat([mask, more], 1)
 
 
-def widened(values: Tensor, mask: Tensor, garbage: float) -> Tensor:
-    """[B, L + 3, ...] the values with three more places, and garbage in these and in the padded ones."""
-    wide = values.new_full((len(values), values.shape[1] + 3, *values.shape[2:]), garbage)
+def widened(values: Tensor, mask: Tensor, garbage: float, places: int = 3) -> Tensor:
+    """[B, L + places, ...] the values with more places, and garbage in these and in the padded ones."""
+    wide = values.new_full((len(values), values.shape[1] + places, *values.shape[2:]), garbage)
     wide[:, : values.shape[1]][mask] = values[mask]
     return wide
 

@@ -11,8 +11,8 @@ from torch.autograd.gradcheck import GradcheckError, gradcheck
 
 from ltr.losses import Surrogate
 from ltr.losses.draws import Drawing
-from ltr.metrics import RankingMetric
-from ltr.testing.drawn import Checks, random_lists, refused, same, taken, widened, wider
+from ltr.testing.beliefs import keeps_its_promise
+from ltr.testing.drawn import Checks, Lists, random_lists, refused, same, taken, widened, wider
 
 
 def check_surrogate(
@@ -20,14 +20,18 @@ def check_surrogate(
 ) -> list[str]:
     """Hold a surrogate to the contract; returns the names of the checks that it passed.
 
-    One loss per list; unchanged by padding, document order, batch mates and (where ``shift_invariant``) a common
-    score shift; finite values and gradients for scores up to 1e4 either way and for lists of 1 to 5,000 documents, in
-    float32 and float64, with bfloat16 lifted; labels between the grades taken, or refused where not ``fractional``, and
-    those above ``largest_label`` refused; zero with a live graph for a list without documents, and for an approximation
-    or bound also for one without an answer; nothing flows into padding; weights of 1 change nothing, where it takes
-    any; draws follow the seed, and a checkpoint continues them; gradients equal finite differences in float64, unless
-    ``sampled_gradient``; an approximation equals its aim once scores are sharpened, and its loss is 1 - estimate; a
-    bound's certificate is never better than its aim.
+    One loss per list; unchanged by padding, document order (that of equal scores too, unless ``by_index``), batch
+    mates, training mode and (where ``shift_invariant``) a common score shift, in long lists too; nothing given to it is
+    changed; finite values and gradients for scores up to 1e4 either way and for lists of 1 to 5,000 documents, in
+    float32 and float64, with bfloat16 lifted, and no less under autocast; labels between the grades taken as they are,
+    or refused where not ``fractional``, and those above ``largest_label`` refused; zero with a live graph for a list
+    without documents, and for an approximation or bound also for one without an answer; nothing flows into padding;
+    twice a list's loss has twice its gradient. Where it takes weights of documents, those of 1 change nothing, others
+    something, with their documents and list by list, and a document that is the only one above others is learned by its
+    weight alone. Draws follow the seed, and a checkpoint continues them; gradients equal finite differences in float64,
+    and a second derivative is right or refused, unless ``sampled_gradient`` or ``constant_parts``; an approximation
+    equals its aim once scores are sharpened, and its loss is 1 - estimate; a bound's certificate is never better than
+    its aim, and near to it in the easiest list.
 
     Args:
         surrogate: the one to check.
@@ -41,7 +45,7 @@ def check_surrogate(
     Example:
         >>> from ltr.losses import ListNet
         >>> check_surrogate(ListNet())[:2]
-        ['one loss a list', 'padding changes nothing']
+        ['one loss a list', 'what it is given stays as it was']
     """
     generator = torch.Generator().manual_seed(seed)
     labels = tuple(each for each in labels if each <= surrogate.largest_label)
@@ -67,19 +71,41 @@ def _surrogate_checks(
     more = _documents(surrogate, scores, generator)
     loss = surrogate(scores, relevance, mask, **more)
     takes = signature(surrogate.forward).parameters
+    single = torch.zeros_like(relevance)
+    single[:, 0] = max(labels)
+    long = _long(generator, labels)
 
     def shape() -> None:
         assert loss.shape == (6,), f"wanted one loss for each of 6 lists, got the shape {list(loss.shape)}"
         assert torch.isfinite(loss).all(), f"wanted finite losses, got {loss.tolist()}"
 
+    def untouched() -> None:
+        for dtype in (torch.float32, torch.float64):
+            s, y, m = random_lists(generator, labels, lists=3, longest=6)
+            given = [s.to(dtype), y.to(dtype), m, *_documents(surrogate, s.to(dtype), generator).values()]
+            named, before = dict(zip(more, given[3:], strict=True)), [each.clone() for each in given]
+            if weighable():
+                named["weight"] = torch.ones_like(given[0])
+                given, before = [*given, named["weight"]], [*before, named["weight"].clone()]
+            surrogate(*given[:3], **named)
+            surrogate.estimate(*given[:3])
+            surrogate.certificate(*given[:3])
+            changed = [i for i, each in enumerate(given) if not torch.equal(each, before[i])]
+            names = ["scores", "relevance", "mask", *named]
+            assert not changed, f"it wrote into the caller's {names[changed[0]]}"
+
     def padding() -> None:
-        others = {name: widened(each, mask, 7.0 if name == "teacher" else 0.5) for name, each in more.items()}
-        same(surrogate(*wider(scores, relevance, mask), **others), loss)
+        for places in (3, 120):
+            others = {
+                name: widened(each, mask, 7.0 if name == "teacher" else 0.5, places) for name, each in more.items()
+            }
+            same(surrogate(*wider(scores, relevance, mask, places), **others), loss)
 
     def order() -> None:
-        shuffle = torch.rand(scores.shape, generator=generator).argsort(1)
-        shuffled = {name: taken(each, shuffle) for name, each in more.items()}
-        same(surrogate(*(each.gather(1, shuffle) for each in (scores, relevance, mask)), **shuffled), loss)
+        tied = scores if surrogate.by_index else scores.round()
+        for lists in ((scores, relevance, mask), (tied, relevance, mask), long):
+            given = _documents(surrogate, lists[0], generator)
+            same(_reordered(surrogate, lists, given, generator), surrogate(*lists, **given))
 
     def mates() -> None:
         for i in range(len(scores)):
@@ -93,10 +119,47 @@ def _surrogate_checks(
     def shift() -> None:
         for constant in (3, -1e4, 1e4) if surrogate.shift_invariant else ():
             same(surrogate(scores + constant, relevance, mask, **more), loss, 1e-8)
+        if surrogate.shift_invariant:
+            given = _documents(surrogate, long[0], generator)
+            same(surrogate(long[0] + 3, *long[1:], **given), surrogate(*long, **given), 1e-8)
+
+    def training() -> None:
+        surrogate.train()
+        try:
+            same(surrogate(scores, relevance, mask, **more), loss)
+        finally:
+            surrogate.eval()
+
+    def upstream() -> None:
+        factor = torch.rand(len(scores), generator=generator, dtype=scores.dtype) + 0.5
+        each, scaled = (
+            _gradient(surrogate, scores, relevance, mask, given, **more) for given in (1 + 0 * factor, factor)
+        )
+        same(scaled, factor[:, None] * each)
+
+    def weighable() -> bool:
+        return "weight" in takes and _weighable(surrogate, scores, relevance, mask, more)
+
+    def of_documents() -> None:
+        if not weighable():
+            return
+        weight = 2 * torch.rand(scores.shape, generator=generator, dtype=scores.dtype)
+        given = more | {"weight": weight}
+        value, light = surrogate(scores, relevance, mask, **given), surrogate(scores, single, mask, **given)
+        plain = surrogate(scores, single, mask, **more)
+        ignored = torch.allclose(torch.cat([value, light]), torch.cat([loss, plain]), rtol=1e-9, atol=1e-9)
+        assert not ignored, "weights between 0 and 2 change nothing"
+        same(_reordered(surrogate, (scores, relevance, mask), given, generator), value)
+        for i in range(len(scores)):
+            alone = {name: each[i : i + 1] for name, each in given.items()}
+            same(surrogate(scores[i : i + 1], relevance[i : i + 1], mask[i : i + 1], **alone), value[i : i + 1])
+        one = (single > 0).to(scores.dtype)
+        _, gradient = _finite(surrogate, scores, single, mask, weight=one, **more)
+        assert gradient.any(), "the only document above others has all the weight, and there is no gradient"
 
     def weights() -> None:
         ones = torch.ones_like(scores)
-        if _weighable(surrogate, scores, relevance, mask, more):
+        if weighable():
             same(surrogate(scores, relevance, mask, weight=ones.masked_fill(~mask, 5.0), **more), loss)
             weight = torch.rand(scores.shape, generator=generator, dtype=scores.dtype)
             _finite(surrogate, scores, relevance, mask, weight=weight, **more)
@@ -114,11 +177,23 @@ def _surrogate_checks(
 
     def sizes() -> None:
         for dtype, longest in product((torch.float32, torch.float64), (1, 2, 300, 5000)):
-            long = torch.randn(1, longest, generator=generator, dtype=dtype)
-            found = torch.zeros(1, longest, dtype=dtype)
-            found[:, :: max(1, longest // 5)] = max(labels)
-            given = _documents(surrogate, long, generator)
-            _finite(surrogate, long, found, torch.ones_like(found, dtype=torch.bool), **given)
+            wide = torch.randn(1, longest, generator=generator, dtype=dtype)
+            found, real = torch.zeros(1, longest, dtype=dtype), torch.ones(1, longest, dtype=torch.bool)
+            if dtype == torch.float32:
+                found[:, :: max(1, longest // 5)] = max(labels)
+            else:
+                found[0, -len(labels) :] = torch.tensor(labels[-longest:], dtype=dtype)
+                real = (torch.rand(1, longest, generator=generator) < 0.9).index_fill(1, torch.tensor([0]), True)
+            _finite(surrogate, wide, found, real, **_documents(surrogate, wide, generator))
+
+    def autocast() -> None:
+        given = {name: each.float() for name, each in more.items()}
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            found, gradient = _finite(surrogate, scores.float(), relevance.float(), mask, **given)
+        plain = _finite(surrogate, scores.float(), relevance.float(), mask, **given)
+        for got, wanted in zip((found, gradient), plain, strict=True):
+            assert got.dtype == wanted.dtype, f"{got.dtype} inside of it, {wanted.dtype} outside"
+            same(got, wanted, 1e-6)
 
     def halves() -> None:
         rough = scores.bfloat16()
@@ -136,21 +211,29 @@ def _surrogate_checks(
             refused(lambda: surrogate(scores, between, mask, **more), "label")
             return
         try:
-            _finite(surrogate, scores, between, mask, **more)
+            value, _ = _finite(surrogate, scores, between, mask, **more)
         except ValueError as error:
             raise AssertionError(
                 f"wanted labels between the grades taken, or fractional = False; got {error}"
             ) from error
 
+        rounded, none = (surrogate(scores, each, mask, **more) for each in (between.round(), 0 * between))
+        if not torch.equal(value, none):  # labels count
+            assert not torch.equal(value, rounded), "labels between the grades are rounded"
+
     def silent() -> None:
         nothing = torch.zeros_like(mask)
         value, _ = _finite(surrogate, scores, relevance, nothing, **more)
         assert (value == 0).all(), f"wanted 0 for lists without documents, got {value.tolist()}"
-        if surrogate.kind != "neither":
-            value, _ = _finite(surrogate, scores, torch.zeros_like(relevance), mask, **more)
-            assert (value == 0).all(), f"wanted 0 where the aim has no answer, got {value.tolist()}"
-        for label in labels:
-            _finite(surrogate, scores, torch.full_like(relevance, label), mask, **more)
+        for dtype, spread, lists in product(
+            (torch.float32, torch.float64), (1e-6, 1.0, 1e4), ((scores, mask), long[::2])
+        ):
+            s = (spread * lists[0]).to(dtype)
+            given = _documents(surrogate, s, generator)
+            for label in dict.fromkeys((0, max(labels), *(labels if lists[0] is scores else ()))):
+                value, _ = _finite(surrogate, s, torch.full_like(s, label), lists[1], **given)
+                if surrogate.kind != "neither" and not label:
+                    assert (value == 0).all(), f"wanted 0 where the aim has no answer, got {value.tolist()}"
 
     def pads_get_nothing() -> None:
         _, gradient = _finite(surrogate, scores, relevance, mask, **more)
@@ -162,6 +245,39 @@ def _surrogate_checks(
             gradcheck(lambda s: surrogate(s, relevance, mask, **more), leaf)
         except GradcheckError as error:
             raise AssertionError(str(error).partition("\n")[0]) from None
+
+    def slope() -> None:
+        s, y, m = long
+        if surrogate.fractional:
+            y = torch.where(torch.rand(y.shape, generator=generator) < 0.5, y, 0.7 * y)
+        given = _documents(surrogate, s, generator)
+        if weighable():
+            given["weight"] = torch.rand(s.shape, generator=generator, dtype=s.dtype)
+        way, step = torch.randn(s.shape, generator=generator, dtype=s.dtype), 1e-6
+        gradient = _gradient(surrogate, s, y, m, torch.ones_like(s[:, 0]), **given)
+        found, wanted = (gradient * way).sum(), gradient.new_zeros(())
+        for sign in (1, -1):
+            wanted += sign * surrogate(s + sign * step * way, y, m, **given).detach().sum() / (2 * step)
+        apart, most = (found - wanted).abs().item(), 1e-8 + 1e-4 * (gradient * way).abs().sum().item()
+        assert apart <= most, (
+            f"a slope of {wanted.item():g} in a list of {s.shape[1]}, and the gradient says {found.item():g}"
+        )
+
+    def curvature() -> None:
+        for s, y, m in ((scores, relevance, mask), long):
+            given, step = _documents(surrogate, s, generator), 1e-5
+            way, leaf = torch.randn(s.shape, generator=generator, dtype=s.dtype), s.clone().requires_grad_()
+            try:
+                (each,) = torch.autograd.grad(surrogate(leaf, y, m, **given).sum(), leaf, create_graph=True)
+            except RuntimeError:
+                continue  # refused
+            found = torch.zeros_like(s)
+            if each.requires_grad:
+                (found,) = torch.autograd.grad((each * way).sum(), leaf, materialize_grads=True, allow_unused=True)
+            ones = torch.ones_like(s[:, 0])
+            above, below = (_gradient(surrogate, s + sign * step * way, y, m, ones, **given) for sign in (1, -1))
+            apart = (found - (above - below) / (2 * step)).abs().max().item()
+            assert apart <= 1e-4 * (1 + found.abs().max().item()), f"a second derivative is wrong by {apart:g}"
 
     def draws() -> None:
         assert isinstance(surrogate, Drawing)
@@ -177,24 +293,31 @@ def _surrogate_checks(
             surrogate.eval()
 
     yield "one loss a list", shape
+    yield "what it is given stays as it was", untouched
     yield "padding changes nothing", padding
     yield "document order changes nothing", order
     yield "batch mates change nothing", mates
     yield "a common score shift changes nothing", shift
+    yield "training mode changes nothing", training
     yield "finite for scores up to 1e4", extremes
     yield "zero with a live graph where there is nothing to learn", silent
     yield "padding gets no gradient", pads_get_nothing
+    yield "twice the loss, twice the gradient", upstream
     yield "finite for lists of 1 to 5,000", sizes
     yield "half precision is lifted", halves
+    yield "autocast changes nothing", autocast
     yield "labels between the grades", fractions
     if "weight" in takes:
         yield "weights of 1 change nothing", weights
+        yield "weights belong to their documents", of_documents
     if "noise" in takes:
         yield "seeded draws", draws
-    if not surrogate.sampled_gradient:
+    if not surrogate.sampled_gradient and not surrogate.constant_parts:
         yield "gradients equal finite differences", gradient
+        yield "gradients of long lists equal finite differences", slope
+        yield "second derivatives are right or refused", curvature
     if surrogate.kind != "neither":
-        yield "belief keeps its promise", lambda: _promise(surrogate, labels, sharpen, generator)
+        yield "belief keeps its promise", lambda: keeps_its_promise(surrogate, labels, sharpen, generator)
 
 
 def _documents(surrogate: Surrogate, scores: Tensor, generator: torch.Generator) -> dict[str, Tensor]:
@@ -218,33 +341,26 @@ def _weighable(surrogate: Surrogate, scores: Tensor, relevance: Tensor, mask: Te
     return True
 
 
-def _promise(surrogate: Surrogate, labels: tuple[float, ...], sharpen: float, generator: torch.Generator) -> None:
-    aim = surrogate.aim
-    assert aim is not None, f"kind {surrogate.kind} needs an aim"
-    for spread, longest in product((1e-3, 0.1, 1.0, 5.0), (2, 8)):
-        scores, relevance, mask = random_lists(generator, labels, lists=200, longest=longest)
-        scores = scores * spread
-        defined = aim.defined(relevance, mask)
-        if surrogate.kind == "bound":
-            single = torch.zeros_like(relevance).scatter(1, torch.zeros(200, 1, dtype=torch.long), max(labels))
-            _below(surrogate, aim, scores, relevance, mask)
-            _below(surrogate, aim, 20 * single, single, mask)  # where bounds are tight
-            continue
-        estimate = surrogate.estimate(scores, relevance, mask)
-        assert estimate is not None, "an approximation gives an estimate"
-        same(surrogate(scores, relevance, mask), (1 - estimate) * defined)
-        scores = scores.argsort(1).argsort(1).to(scores.dtype)  # without near ties, which no factor tears apart
-        limit = surrogate.estimate(scores * sharpen, relevance, mask)
-        assert limit is not None
-        same(limit * defined, aim(scores, relevance, mask) * defined)
+def _long(generator: torch.Generator, labels: tuple[float, ...]) -> Lists:
+    """One list in which most documents have the lowest label, long enough for what is worked out in parts."""
+    scores, relevance, mask = random_lists(generator, labels, lists=1, longest=300)
+    return scores, torch.where(torch.rand(scores.shape, generator=generator) < 0.2, relevance, min(labels)), mask
 
 
-def _below(surrogate: Surrogate, aim: RankingMetric, scores: Tensor, relevance: Tensor, mask: Tensor) -> None:
-    certificate = surrogate.certificate(scores, relevance, mask)
-    assert certificate is not None, "a bound gives a certificate"
-    better = (certificate - aim(scores, relevance, mask)) * (1 if aim.larger_is_better else -1)
-    excess = (better * aim.defined(relevance, mask)).max().item()
-    assert excess <= 1e-9, f"a certificate is better than {aim.name} by {excess:g}"
+def _reordered(surrogate: Surrogate, lists: Lists, given: dict[str, Tensor], generator: torch.Generator) -> Tensor:
+    """[B] the losses of the same lists, their documents in another order."""
+    shuffle = torch.rand(lists[0].shape, generator=generator).argsort(1)
+    shuffled = {name: taken(each, shuffle) for name, each in given.items()}
+    losses: Tensor = surrogate(*(each.gather(1, shuffle) for each in lists), **shuffled)
+    return losses
+
+
+def _gradient(
+    surrogate: Surrogate, scores: Tensor, relevance: Tensor, mask: Tensor, factor: Tensor, **documents: Tensor
+) -> Tensor:
+    """[B, L] the gradient of the losses, each times a factor."""
+    leaf = scores.clone().requires_grad_()
+    return torch.autograd.grad((factor * surrogate(leaf, relevance, mask, **documents)).sum(), leaf)[0]
 
 
 def _finite(

@@ -1,4 +1,4 @@
-"""The one place that instantiates."""
+"""ltr/cli/build.py: nodes of the configuration, made by Hydra."""
 
 from typing import Any
 

@@ -60,7 +60,7 @@ def refused(ltr: Ltr, *words: str, status: int = 2) -> str:
         (
             ["losses=[expected]", "metrics=[ap,ndcg]"],
             "losses: expected: ExpectedMetric: wants a metric that sums worth times place (ndcg, dcg, precision, "
-            "recall, rbp), got ap",
+            "recall, f1, rbp), got ap",
         ),
         (["metrics=[]"], "metrics: wanted at least one metric, such as ndcg@10; came an empty list"),
         (["metrics="], "metrics: wanted at least one metric, such as ndcg@10; came an empty list"),

@@ -310,7 +310,7 @@ def test_a_loss_that_is_none_is_refused(ltr: Ltr, here: Path) -> None:
 
 def test_a_table_of_gains_without_a_label_of_the_data(ltr: Ltr, here: Path) -> None:
     (here / "train.txt").write_text(GOOD.replace("1 qid:1", "4 qid:1"))
-    said = ["train.txt: gain table: wanted whole labels 0 to 2, got 4"]
+    said = ["train.txt: ndcg-table0_1_3@10: gain table: wanted whole labels 0 to 2, got 4"]
     refused_early(ltr, here, ["data=letor", "data.train=train.txt", "metric=ndcg-table0_1_3@10"], said, wanted=1)
 
 

@@ -124,3 +124,22 @@ def test_the_mean_over_relevant_documents_is_a_dcg() -> None:
     first, _, third = soft_ranks(0.5)
     mean = (2 / first + 1 / third) / (2 + 1)
     assert ApproxMetric("dcg-linear-reciprocal", 0.5).estimate(*LISTS).item() / 3 == pytest.approx(mean)
+
+
+@pytest.mark.parametrize("name", ["ndcg", "ap", "pairs", "precision@3"])
+def test_scores_far_from_0_keep_their_digits(name: str) -> None:
+    """They are multiples of 1/128, so that float32 holds them at 10,000 too."""
+    draw = torch.Generator().manual_seed(0)
+    scores, labels = torch.randint(-256, 256, (4, 50), generator=draw) / 128, torch.randint(0, 3, (4, 50)).float()
+    mask, found = torch.rand(4, 50, generator=draw) < 0.8, []
+    for offset in (0, 1e4):
+        leaf = (scores + offset).requires_grad_()
+        loss = ApproxMetric(name)(leaf, labels, mask)
+        found.append((loss.detach(), torch.autograd.grad(loss.sum(), leaf)[0]))
+    for near, far in zip(*found, strict=True):
+        assert (far - near).abs().max() <= 1e-6 * near.abs().max()
+
+
+def test_its_cost_is_that_of_the_metric() -> None:
+    """AP and NDCG ask where documents with a gain stand; pairs are of all documents."""
+    assert [ApproxMetric(name).cost for name in ("ndcg@10", "ap", "pairs", "tau")] == ["O(R L)"] * 2 + ["O(L^2)"] * 2

@@ -1,14 +1,40 @@
 """ltr/losses/base.py: what every surrogate says about itself."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 from ltr.gains import Linear
-from ltr.losses import MSE, ApproxMetric, LambdaRank, ListNet, RankNet, Softmax, Surrogate
+from ltr.losses import (
+    ADRMSE,
+    MSE,
+    ApproxMetric,
+    BoundMetric,
+    Hinge,
+    LambdaLoss,
+    LambdaRank,
+    ListMLE,
+    ListNet,
+    NeuralNDCG,
+    Perturbed,
+    PiRank,
+    PListMLE,
+    Quantile,
+    RankNet,
+    SmoothI,
+    Softmax,
+    SoftRank,
+    SoftSortNDCG,
+    Surrogate,
+    WeightedSum,
+    Yeti,
+)
 from ltr.losses.base import weighted_gains
 from ltr.metrics import parse
 
@@ -44,9 +70,10 @@ def test_what_each_says(surrogate: Surrogate, kind: str, metric: str | None, aim
     assert (surrogate.certificate(*LISTS) is not None) == (kind == "bound")
 
 
-def test_only_lambda_rank_is_never_to_be_stopped_or_selected_on() -> None:
-    surrogates = [ApproxMetric("ndcg"), LambdaRank("ndcg"), LambdaRank("mrr"), Softmax("ndcg"), ListNet(), MSE()]
-    assert [each.informative for each in surrogates] == [True, False, False, True, True, True]
+def test_where_weights_move_with_the_ranks_nothing_is_stopped_or_selected() -> None:
+    moving = [LambdaRank("ndcg"), LambdaRank("mrr"), LambdaLoss("ndcg"), Yeti("ndcg")]
+    assert not any(each.informative for each in moving)
+    assert all(each.informative for each in (ApproxMetric("ndcg"), Softmax("ndcg"), ListNet(), MSE()))
 
 
 def test_a_loss_of_ones_own_is_neither_until_it_says_more() -> None:
@@ -93,7 +120,7 @@ def test_bad_lists_are_refused(surrogate: Surrogate) -> None:
 @pytest.mark.parametrize(
     "surrogate", [ApproxMetric("ndcg"), LambdaRank("ndcg"), Softmax("ap"), ListNet(), RankNet(), MSE()]
 )
-def test_no_surrogate_holds_parameters_or_state(surrogate: Surrogate) -> None:
+def test_what_neither_draws_nor_learns_holds_no_parameters_and_no_state(surrogate: Surrogate) -> None:
     assert len(surrogate.state_dict()) == len(list(surrogate.parameters())) == 0
 
 
@@ -129,6 +156,14 @@ def test_flat_lists_take_weights_and_keep_the_graph() -> None:
     doubled.sum().backward()
     assert scores.grad is not None
     assert (scores.grad != 0).all()
+
+
+def test_flat_lists_of_numbers_and_arrays() -> None:
+    wanted = MSE().flat(torch.tensor([0.5, 1.0, 2.0]), torch.tensor([1.0, 0.0, 1.0]), lengths=[2, 1])
+    assert torch.allclose(
+        MSE().flat([0.5, 1.0, 2.0], np.array([1, 0, 1]), lengths=[2, 1], weight=None), wanted.double()
+    )
+    assert torch.allclose(MSE().flat(np.array([0.5, 1, 2]), [1, 0, 1], qid=[7, 7, 8]), wanted.double())
 
 
 def test_flat_lists_without_documents() -> None:
@@ -171,6 +206,9 @@ def test_the_mean_over_no_list_is_0_with_a_live_graph() -> None:
     assert mean.item() == 0
     with pytest.raises(ValueError, match=r"^weight must be numbers >= 0, got -1$"):
         MSE().mean(scores, torch.ones(2, 3), list_weight=torch.tensor([1.0, -1.0]))
+    for shape in ((2, 1), (1,), (3,)):
+        with pytest.raises(ValueError, match=r"^list_weight must hold one number for each of 2 lists, got \["):
+            MSE().mean(scores, torch.ones(2, 3), list_weight=torch.ones(shape))
 
 
 def test_weights_multiply_gains_where_a_metric_has_some() -> None:
@@ -190,3 +228,92 @@ def test_dcg_keeps_the_size_of_its_weighted_gains() -> None:
     relevance, mask, weight = torch.tensor([[2.0]]), torch.tensor([[True]]), torch.tensor([[0.5]])
     labels = weighted_gains(parse("dcg"), relevance, mask, weight)[1]
     assert labels.tolist() == [[1.5]]
+
+
+# -- what the gradient is of, and in which type -----------------------------------------------------------------------
+
+SOFT = [ApproxMetric("ndcg"), ApproxMetric("pairs"), NeuralNDCG("ndcg"), PiRank("ndcg"), SoftRank("ndcg@5")]
+MANY = [*SOFT, SoftSortNDCG("ndcg"), SoftSortNDCG("ndcg@10"), ADRMSE(), BoundMetric("ndcg"), RankNet(), Hinge()]
+KERNELS = [*SOFT, SoftSortNDCG("ndcg"), RankNet(), Hinge(), LambdaRank("ndcg")]
+
+
+def name_of(value: object) -> str:
+    return type(value).__name__ if isinstance(value, Surrogate) else str(value)
+
+
+def drawn(documents: int) -> tuple[Tensor, Tensor, Tensor]:
+    draw = torch.Generator().manual_seed(0)
+    scores, labels = torch.randn(2, documents, generator=draw), torch.randint(0, 4, (2, documents), generator=draw)
+    return scores, labels.float(), torch.rand(2, documents, generator=draw) < 0.8
+
+
+@pytest.mark.parametrize("surrogate", MANY, ids=name_of)
+def test_autocast_around_it_changes_nothing(surrogate: Surrogate) -> None:
+    scores, labels, mask = drawn(30)
+    found = []
+    for enabled in (False, True):
+        leaf = scores.clone().requires_grad_()
+        with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
+            loss = surrogate(leaf, labels, mask)
+            (gradient,) = torch.autograd.grad(loss.sum(), leaf)
+            belief = [each(scores, labels, mask) for each in (surrogate.estimate, surrogate.certificate)]
+        found.append([loss.detach(), gradient, *(each for each in belief if each is not None)])
+    for plain, cast in zip(*found, strict=True):
+        assert torch.equal(plain, cast)
+
+
+@pytest.mark.parametrize("surrogate", KERNELS, ids=name_of)
+def test_a_second_derivative_is_refused_where_a_kernel_has_the_gradient(surrogate: Surrogate) -> None:
+    scores, labels, mask = drawn(300)
+    loss = surrogate(scores.requires_grad_(), labels, mask).sum()
+    with pytest.raises(RuntimeError, match=r"^a surrogate can be differentiated once: its gradient has no graph;"):
+        torch.autograd.grad(loss, scores, create_graph=True)
+
+
+@pytest.mark.parametrize("documents", [6, 300])
+@pytest.mark.parametrize(
+    "surrogate", [RankNet(pairs="batch"), Hinge(), LambdaRank("ndcg"), MSE(), ApproxMetric("ndcg")], ids=name_of
+)
+def test_labels_and_weights_are_constants(surrogate: Surrogate, documents: int) -> None:
+    scores, labels, mask = drawn(documents)
+    weight = torch.ones_like(labels).requires_grad_()
+    surrogate.mean(scores.requires_grad_(), labels.requires_grad_(), mask, weight=weight).backward()
+    assert scores.grad is not None
+    assert labels.grad is weight.grad is None
+
+
+@pytest.mark.parametrize(
+    ("name", "build"),
+    [
+        ("truncate", lambda value: ApproxMetric("ndcg", truncate=value)),
+        ("stop", lambda value: ListMLE(stop=value)),
+        ("inclusive", lambda value: PListMLE(inclusive=value)),
+        ("centred", lambda value: MSE(centred=value)),
+        ("squared", lambda value: Quantile(squared=value)),
+        ("stop_gradient", lambda value: SmoothI("ndcg", stop_gradient=value)),
+    ],
+)
+@pytest.mark.parametrize("value", ["no", 0, 1.0, None])
+def test_a_switch_is_true_or_false(name: str, build: Callable[[Any], Surrogate], value: Any) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(f'{name} must be true or false, got {value!r}')}$"):
+        build(value)
+
+
+@pytest.mark.parametrize(("given", "came"), [(MSE, "the class MSE: call it first"), ("mse", "str"), (None, "NoneType")])
+def test_a_loss_inside_another_is_a_surrogate(given: Any, came: str) -> None:
+    for name, build in (("loss", lambda: Perturbed(given)), ("losses", lambda: WeightedSum([MSE(), given], [1, 1]))):
+        with pytest.raises(ValueError, match=f"^{name}: wanted a ltr.losses.Surrogate, got {re.escape(came)}$"):
+            build()
+
+
+@pytest.mark.parametrize("labels", [[16777217, 16777216], [1764545000.0, 1764545030.0]])
+def test_large_labels_that_the_scores_type_would_merge_are_refused(labels: list[float]) -> None:
+    """Without an error the pair would be none, and the loss 0."""
+    scores, given = torch.tensor([[1.0, 2.0]]), torch.tensor([labels], dtype=torch.float64)
+    with pytest.raises(
+        ValueError, match=r"^labels must be numbers that float32 tells apart, as the scores are .* has "
+    ):
+        RankNet()(scores, given)
+    assert RankNet()(scores.double(), given).item() > 0
+    assert RankNet()(scores, given.float()).item() >= 0  # labels that came in float32 are what they are
+    assert MSE()(scores, torch.tensor([[33554432.0, 0.0]], dtype=torch.float64)).item() > 0

@@ -77,3 +77,14 @@ def test_metrics_that_hinge_ranks_do_not_bound_are_refused(name: str) -> None:
     )
     with pytest.raises(ValueError, match=message):
         BoundMetric(name)
+
+
+@pytest.mark.parametrize("size", [1e10, 1e16, 1e17, 1e30])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_scores_of_any_size_have_a_certificate(size: float, dtype: torch.dtype) -> None:
+    surrogate = BoundMetric("ndcg")
+    for scores, labels, mask in random_lists():
+        huge, leaf = (scores * size).to(dtype), (scores * size).to(dtype).requires_grad_()
+        excess = surrogate.certificate(huge, labels, mask) - surrogate.metric(huge, labels, mask)
+        assert excess.max() <= 1e-6
+        assert torch.isfinite(torch.autograd.grad(surrogate(leaf, labels, mask).sum(), leaf)[0]).all()

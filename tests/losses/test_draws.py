@@ -114,3 +114,12 @@ def test_a_training_is_compiled_once_however_often_it_draws() -> None:
         first = torch._dynamo.utils.counters["stats"]["unique_graphs"]
         compiled(scores, labels)
         assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == first <= 4
+
+
+@pytest.mark.parametrize("wrong", [0.0, 1.0, 7.0, -1.0, float("nan")])
+def test_noise_lies_between_0_and_1_but_where_padded(wrong: float) -> None:
+    mask = torch.tensor([[True, True, False]])
+    padded = torch.tensor([[[0.5], [0.1], [wrong]]])
+    assert read_noise(padded, mask).shape == (1, 3, 1)
+    with pytest.raises(ValueError, match=r"^noise must be draws from \(0, 1\), got "):
+        read_noise(padded.flip(1), mask)

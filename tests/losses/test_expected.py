@@ -191,7 +191,7 @@ def test_the_same_noise_gives_the_same_value_and_gradient() -> None:
 
 @pytest.mark.parametrize("name", ["mrr@10", "ap", "err-max4@10", "pairs", "arp"])
 def test_other_metrics_are_refused(name: str) -> None:
-    wanted = r"wants a metric that sums worth times place \(ndcg, dcg, precision, recall, rbp\), got "
+    wanted = r"wants a metric that sums worth times place \(ndcg, dcg, precision, recall, f1, rbp\), got "
     with pytest.raises(ValueError, match=rf"^ExpectedMetric: {wanted}{name}$"):
         ExpectedMetric(name)
 
@@ -201,3 +201,21 @@ def test_bad_numbers_are_refused() -> None:
         ExpectedMetric("ndcg", samples=0)
     with pytest.raises(ValueError, match=r"^noise must be \[lists, documents, samples\] = \[1, 2, at least 1\]; "):
         ExpectedMetric("ndcg")(torch.zeros(1, 2), torch.ones(1, 2), noise=torch.full((1, 3, 4), 0.5))
+
+
+def test_a_second_derivative_is_refused_and_not_0() -> None:
+    scores = torch.tensor([[0.3, -0.1]], requires_grad=True)
+    loss = ExpectedMetric("ndcg").eval()(scores, torch.tensor([[0.0, 1.0]]))
+    with pytest.raises(RuntimeError, match=r"^a surrogate can be differentiated once: its gradient has no graph;"):
+        torch.autograd.grad(loss.sum(), scores, create_graph=True)
+
+
+def test_an_offset_costs_no_digits() -> None:
+    torch.manual_seed(0)
+    scores, labels = torch.randint(-256, 256, (4, 30)) / 128, torch.randint(0, 5, (4, 30)).float()
+    loss, found = ExpectedMetric("ndcg@10").eval(), []
+    for offset in (0.0, 1e4):
+        leaf = (scores + offset).requires_grad_()  # exact in float32: multiples of 1 / 128
+        loss(leaf, labels).sum().backward()
+        found.append(leaf.grad)
+    torch.testing.assert_close(*found, rtol=1e-4, atol=1e-6)

@@ -65,7 +65,7 @@ def test_every_scheme_is_what_it_spells(scheme: Scheme, k: int | None) -> None:
     weight = torch.rand(20, 8, generator=draw, dtype=DOUBLE)
     metric = "ndcg" if k is None else f"ndcg@{k}"
     for both in (False, True) if k else (False,):
-        options: dict[str, Any] = {"mu": 3.0, "sigma": 1.5}
+        options: dict[str, Any] = {"sigma": 1.5} | ({"mu": 3.0} if scheme == "loss2++" else {})
         loss = LambdaLoss(metric, scheme, cutoff="both" if both else "discount", **options)
         found, weighted = loss(scores, labels, mask), loss(scores, labels, mask, weight=weight)
         for row, real in enumerate(mask):
@@ -171,6 +171,7 @@ def test_a_list_with_nothing_to_teach_is_zero_with_a_live_graph(scheme: Scheme) 
         ({"cutoff": "both"}, "cutoff=both: wants a metric with a cutoff, got ndcg"),
         ({"metric": "ndcg-letor@1", "scheme": "topk"}, "scheme=topk: wants a discount below 1 .* got ndcg-letor@1"),
         ({"mu": 0}, "mu must be a number above 0, got 0"),
+        ({"mu": 10.0, "scheme": "loss2"}, "mu: scheme=loss2\\+\\+ alone has one, got scheme=loss2"),
         ({"sigma": -1}, "sigma must be a number above 0, got -1"),
     ],
 )
@@ -192,3 +193,20 @@ def test_what_each_aims_at() -> None:
                 None,
                 None,
             )
+
+
+@pytest.mark.parametrize("scheme", ["loss2", "loss2++", "topk", "light"])
+def test_a_few_ties_are_averaged_as_many_are(scheme: Scheme, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where most scores are apart, only rows and columns with ties are worked out the long way."""
+    draw = torch.Generator().manual_seed(0)
+    scores, labels = torch.randn(3, 60, generator=draw, dtype=DOUBLE), torch.randint(0, 5, (3, 60), generator=draw)
+    scores[:, :8] = scores[:, :8].round()
+    found = []
+    for many in (4, 10**9):
+        monkeypatch.setattr("ltr.losses.lambdaloss.MANY", many)
+        leaf = scores.clone().requires_grad_()
+        loss = LambdaLoss("ndcg@10", scheme)(leaf, labels.double())
+        loss.sum().backward()
+        found.append((loss.detach(), leaf.grad))
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-11, atol=1e-11)

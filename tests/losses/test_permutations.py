@@ -11,7 +11,6 @@ import torch
 from ltr.losses.neural_ndcg import NeuralNDCG
 from ltr.losses.permutations import (
     Permuting,
-    centred,
     distances,
     neural_rows,
     neural_sort,
@@ -25,6 +24,7 @@ from ltr.losses.soft_rank import SoftRank
 from ltr.losses.soft_sort import SoftSortNDCG
 from ltr.metrics import parse
 from ltr.metrics.base import SumMetric
+from ltr.softening import centred
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "permutations.json").read_text())["cases"]
 DOUBLE = torch.float64
@@ -120,8 +120,8 @@ def test_a_weight_multiplies_the_gain_here_and_in_the_ideal() -> None:
 @pytest.mark.parametrize("name", ["mrr", "ap", "err-max4", "arp", "pairs", "success@3"])
 def test_metrics_that_are_no_such_sum_are_refused(kind: type[Permuting], name: str) -> None:
     message = (
-        rf"^{kind.__name__}: wants a metric that sums what documents are worth times what places are "
-        rf"\(ndcg, dcg, rbp, precision, recall, f1\); got {name}$"
+        rf"^{kind.__name__}: wants a metric that sums worth times place "
+        rf"\(ndcg, dcg, precision, recall, f1, rbp\), got {name}$"
     )
     with pytest.raises(ValueError, match=message):
         kind(name)

@@ -58,6 +58,10 @@ def test_it_says_of_itself_what_its_loss_says() -> None:
     loss = Perturbed(MSE())
     assert (loss.unit, loss.kind, loss.aim, loss.shift_invariant) == ("squared label units", "neither", None, False)
     assert (loss.cost, loss.suits) == ("O(samples L)", MSE.suits)
+    assert Perturbed(WeightedSum([RankNet(), MSE()], [1, 1])).cost == "O(samples (R L + L))"
+    assert Perturbed(ExpectedMetric("ndcg")).cost == "O(samples (samples' (L + k log k)))"  # the draws of each
+    assert Perturbed(Perturbed(MSE())).cost == "O(samples samples' L)"
+    assert Perturbed(Follow()).cost == "unknown"
     assert not Perturbed(Perturbed(MSE(centred=True))).needs_teacher
     assert Perturbed(ExpectedMetric("ndcg")).sampled_gradient
 

@@ -138,6 +138,8 @@ def test_unknown_options() -> None:
         RankNet(-1)
     with pytest.raises(ValueError, match=r"^k must be a whole number of at least 1, got 0$"):
         RankNet(k=0)
+    with pytest.raises(ValueError, match=r"^cutoff=both: wants a k$"):
+        RankNet(cutoff="both")
     for name, words in {
         "log": "binary, natural",
         "pairs": "mean, sum, batch",

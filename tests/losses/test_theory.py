@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from math import log, log2
+from typing import Any
 
 import pytest
 import torch
@@ -39,7 +40,8 @@ BOUNDS = [
     *[LambdaLoss(name, "loss1") for name in ("ndcg", "ndcg-linear", "ndcg-letor", "ndcg-reciprocal", "dcg")],
     *[LambdaLoss(name, "loss2") for name in ("ndcg", "ndcg-linear", "ndcg-reciprocal", "ndcg-geometric0.5", "dcg")],
     *[LambdaLoss(name, "loss2++") for name in ("ndcg", "ndcg@3", "ndcg-letor@3", "dcg@3")],
-    *[LambdaLoss(name, "light") for name in ("ndcg", "ndcg-letor", "dcg")],
+    *[LambdaLoss(name, "light") for name in ("ndcg", "ndcg-letor", "ndcg-reciprocal", "ndcg-geometric0.1", "dcg")],
+    LambdaLoss("ndcg-positions1_1_0.2", "light"),
     LambdaLoss("ndcg-worst", "loss2", sigma=0.1),
     LambdaLoss("ndcg-positions1_0.5_0.2", "loss2"),
     LambdaLoss("ndcg@1", "loss2++", mu=1e-3),
@@ -125,17 +127,24 @@ def test_lambda_loss_at_k_is_no_bound() -> None:
     assert 1 - parse("ndcg@3")(*lists).item() - surrogate(*lists).item() == pytest.approx(0.234, abs=5e-4)
 
 
-@pytest.mark.parametrize("scheme", ["loss1", "loss2", "light"])
-def test_natural_logarithms_bound_nothing(scheme: Scheme) -> None:
-    """The relevant document barely behind: what a pair costs is ln 2 of what it must."""
+@pytest.mark.parametrize(
+    ("scheme", "metric", "regret", "options"),
+    [
+        ("loss1", "ndcg-reciprocal", 1 - 1 / 2, {}),  # which costs 1/2 in bits
+        ("loss2", "ndcg", 1 - 1 / log2(3), {}),  # as much
+        ("loss2++", "ndcg", 1 - 1 / log2(3), {"mu": 1e-3}),  # that and a thousandth
+        ("light", "ndcg-geometric0.1", 1 - 0.1, {}),  # 1
+    ],
+)
+def test_in_natural_logarithms_some_discount_breaks_each_bound(
+    scheme: Scheme, metric: str, regret: float, options: dict[str, Any]
+) -> None:
+    """The relevant document barely behind: a pair costs ln 2 of a bit, and under some discount that is too little."""
     lists = one_list([1e-6, 0.0], [0.0, 1.0])
-    in_nats, in_bits = LambdaLoss("ndcg", scheme, log="natural"), LambdaLoss("ndcg", scheme)
-    regret = 1 - parse("ndcg")(*lists).item()
-    assert in_nats.kind == "neither"
-    assert regret <= in_bits(*lists).item()
-    assert in_nats(*lists).item() == pytest.approx(log(2) * in_bits(*lists).item())
-    if scheme == "loss2":
-        assert in_nats(*lists).item() < regret
+    in_nats, in_bits = (LambdaLoss(metric, scheme, log=of, **options) for of in ("natural", "binary"))
+    assert (in_nats.kind, in_bits.kind) == ("neither", "bound")
+    assert 1 - parse(metric)(*lists).item() == pytest.approx(regret)
+    assert in_nats(*lists).item() < regret <= in_bits(*lists).item()
 
 
 def test_softmax_does_not_bound_ndcg_at_1_so_its_aim_is_the_full_list() -> None:

@@ -21,9 +21,12 @@ def test_each_part_says_what_the_sum_is() -> None:
     loss = WeightedSum([Softmax("ndcg"), MSE()], [1, 0.1])
     assert (loss.unit, loss.kind, loss.aim) == ("weighted units", "neither", None)
     assert (loss.shift_invariant, loss.informative, loss.needs_teacher) == (False, True, False)
+    assert loss.cost == "O(L)"
     assert "graded" in loss.suits
     assert "real" not in loss.suits
     assert not WeightedSum([LambdaRank("ndcg"), MSE()], [1, 1]).informative
+    assert WeightedSum([LambdaRank("ndcg"), MSE(), RankNet()], [1, 1, 1]).cost == "O(R L + L)"
+    assert WeightedSum([RankNet(), Follow()], [1, 1]).cost == "unknown"
     assert WeightedSum([RankNet(), Follow()], [1, 1]).needs_teacher
     assert WeightedSum([RankNet(), MSE(centred=True)], [1, 1]).shift_invariant
 
@@ -67,8 +70,8 @@ def test_a_checkpoint_holds_the_draws_and_parameters_of_all_parts() -> None:
     ("losses", "weights", "message"),
     [
         ([MSE()], [1, 2], r"^weights: wanted one for each of 1 losses, got 2$"),
-        ([], [], r"^losses: wanted some of ltr.losses.Surrogate, got none$"),
-        ([MSE(), 3], [1, 1], r"^losses: wanted some of ltr.losses.Surrogate, got MSE, int$"),
+        ([], [], r"^losses: wanted at least one ltr.losses.Surrogate, got none$"),
+        ([MSE(), 3], [1, 1], r"^losses: wanted a ltr.losses.Surrogate, got int$"),
         (
             [MSE(), RankNet(pairs="batch")],
             [1, 1],

@@ -84,7 +84,7 @@ def test_a_fresh_model_with_equal_scores_has_a_gradient() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"metric": "mrr"}, "Yeti: wants a metric that sums worths times places, got mrr"),
+        ({"metric": "mrr"}, "Yeti: wants a metric that sums worth times place .*, got mrr"),
         ({"sigma": 0}, "sigma must be a number above 0, got 0"),
         ({"scale": 0}, "scale must be a number above 0, got 0"),
         ({"samples": 0}, "samples must be a whole number of at least 1, got 0"),

@@ -1,0 +1,28 @@
+"""ltr train: labels that the loss or a metric would refuse in the midst of a training."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Ltr
+from tests.cli.test_train import SYNTHETIC
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("loss=sigmoid",), "SigmoidCrossEntropy takes labels up to 1, and the train data have 4; loss.top=4"),
+        (("loss=ordinal", "loss.levels=2"), "Ordinal takes labels up to 2, and the train data have 4; loss.levels=4"),
+        (
+            ("loss=approx", "metric=ndcg-table0_1_3@3"),
+            "ndcg-table0_1_3@3: gain table: wanted whole labels 0 to 2, got ",
+        ),
+    ],
+)
+def test_labels_that_a_loss_would_refuse_are_refused_early(
+    ltr: Ltr, here: Path, words: tuple[str, ...], said: str
+) -> None:
+    status, _, err = ltr("train", *SYNTHETIC, *words, "name=first")
+    assert status == (1 if said.startswith("ndcg") else 2)  # data that do not fit the metric, or a wrong option
+    assert said in err
+    assert not (here / "runs" / "first").exists()
