@@ -35,6 +35,7 @@ SETTLED = (  # what the numbers of a run depend on: a run that goes on has the s
     *("data", "transform", "model", "loss", "optimizer", "metric", "metrics"),
     *("documents", "lists", "seed", "monitor", "teacher"),
 )
+SOME = 100  # labels that a metric is tried out on
 MAY_MOVE = ("data.cache",)
 SCHEDULES = ("ltr.training.cosine", "ltr.training.constant")
 
@@ -292,8 +293,10 @@ def _check(data: Any, metric: RankingMetric, metrics: Sequence[RankingMetric], m
         for each in (metric, *metrics):
             try:
                 each.document_gain(labels)
+                each(labels[-SOME:], labels[-SOME:])  # a list of the highest ones
             except ValueError as error:
-                raise DataError(f"{lists.source}: {each.name}: {error}") from error
+                told = str(error).removeprefix(f"{each.name}: ")
+                raise DataError(f"{lists.source}: {each.name}: {told}") from error
     if data.validation is None and monitor is not None:
         raise DataError("validation data: wanted some to choose the best state on (or monitor=null), came none")
     for name, split in (("validation data", data.validation), ("test data", data.test)):
