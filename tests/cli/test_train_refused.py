@@ -14,6 +14,11 @@ from tests.cli.test_train import SYNTHETIC
         (("loss=sigmoid",), "SigmoidCrossEntropy takes labels up to 1, and the train data have 4; loss.top=4"),
         (("loss=ordinal", "loss.levels=2"), "Ordinal takes labels up to 2, and the train data have 4; loss.levels=4"),
         (
+            ("loss=mse", "metrics=[err-max2@5]"),
+            "err-max2@5: the top grade is declared to be 2, and a document has grade 4",
+        ),
+        (("loss=lambdarank", "metric=gradedap-max3"), "gradedap-max3: "),
+        (
             ("loss=approx", "metric=ndcg-table0_1_3@3"),
             "ndcg-table0_1_3@3: gain table: wanted whole labels 0 to 2, got ",
         ),
