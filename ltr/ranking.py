@@ -230,8 +230,7 @@ class SoftRanking(Ranking):
         scores = centred(scores, mask)
         self.all_scores, self.all_mask, self.temperature = scores, mask, temperature
         self.scores, listed = (each if rows is None else each.gather(1, rows) for each in (scores, mask))
-        weight = None if all_real(mask) else mask.to(scores.dtype)
-        place = 0.5 + soft_counts(self.scores, scores, weight, temperature)  # counts itself half
+        place = self._places(self.scores, scores)
         super().__init__(
             torch.where(listed, place, 1), torch.ones_like(place), listed, pool=pool, size=mask.sum(1, keepdim=True)
         )
@@ -242,7 +241,7 @@ class SoftRanking(Ranking):
     def within(self, k: int | Tensor | None) -> Tensor:
         """A sigmoid of the score's distance to the middle between the k-th score and the next.
 
-        NOTE[DIFF] Rax holds that middle constant; here it has its gradient (docs/decisions/0004).
+        NOTE[DIFF] Rax takes soft ranks for scores, and holds the middle constant: ``SoftRanks`` (docs/decisions/0004).
         """
         length = self.all_scores.shape[1]
         if k is None or (isinstance(k, int) and k >= length):
@@ -252,9 +251,8 @@ class SoftRanking(Ranking):
         ordered = self.all_scores.masked_fill(~self.all_mask, -torch.inf)
         ordered = ordered.sort(dim=1, descending=True, stable=True).values
         around = torch.cat([last - 1, last], 1).clamp(0, length - 1)
-        middle = torch.where(beyond, ordered.gather(1, around), 0).mean(1, keepdim=True)
-        inside = torch.sigmoid((self.scores - middle) / self.temperature)
-        return self.mask * torch.where(beyond, inside, 1)
+        around = torch.where(beyond, ordered.gather(1, around), 0)
+        return self.mask * torch.where(beyond, self._above(around), 1)
 
     def counts(self, weight: Tensor) -> tuple[Tensor, Tensor]:
         weight = weight * self.mask
@@ -267,6 +265,32 @@ class SoftRanking(Ranking):
     def concordance(self, relevance: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         right, pairs = soft_wins(self.scores, relevance, self.mask, self.temperature)
         return right, pairs - right, torch.zeros_like(right)
+
+    def _above(self, around: Tensor) -> Tensor:
+        """[B, R] how surely each document stands above the middle between two scores [B, 2] of the list."""
+        return torch.sigmoid((self.scores - around.mean(1, keepdim=True)) / self.temperature)
+
+    def _places(self, rows: Tensor, scores: Tensor) -> Tensor:
+        """[B, R] the soft ranks of documents of these scores, among all of the list."""
+        weight = None if all_real(self.all_mask) else self.all_mask.to(scores.dtype)
+        return 0.5 + soft_counts(rows, scores, weight, self.temperature)  # counts itself half
+
+
+class SoftRanks(SoftRanking):
+    """The same ranks, which alone are soft: a cutoff looks at them, and who stands above whom is exact (Rax's rule).
+
+    A document is among the first k by a sigmoid of the distance, in places, from its soft rank to the middle between
+    the k-th and the next of them, which is held constant. Of those tied with it, half are above it.
+    """
+
+    def counts(self, weight: Tensor) -> tuple[Tensor, Tensor]:
+        exact = exact_ranking(self.scores.detach(), self.mask, dtype=self.scores.dtype)
+        above, beside = exact.counts(weight * self.mask)
+        return self.mask * (above + beside / 2) + 0 * self.scores, torch.zeros_like(weight)
+
+    def _above(self, around: Tensor) -> Tensor:
+        middle = self._places(around.detach(), self.all_scores.detach()).mean(1, keepdim=True)
+        return torch.sigmoid((middle - self.position) / self.temperature)
 
 
 class HingeRanking(Ranking):

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ltr.discounts import Log2, Reciprocal
 from ltr.order import rank_order
-from ltr.ranking import Pool, Ranking, RankOrder, exact_ranking, in_order, soft_ranking
+from ltr.ranking import Pool, Ranking, RankOrder, SoftRanks, exact_ranking, in_order, soft_ranking
 
 LENGTH = 4
 EVERY = torch.tensor(list(product([0.0, 1.0, 2.0], repeat=LENGTH)), dtype=torch.float64)  # [81, 4] all tie patterns
@@ -148,13 +148,31 @@ def test_soft_becomes_hard() -> None:
     torch.manual_seed(0)
     scores, mask = torch.randn(20, 9, dtype=torch.float64), torch.rand(20, 9) < 0.8
     scores = scores.argsort(1).argsort(1).double()
-    exact, soft = exact_ranking(scores, mask), soft_ranking(scores, mask, 1e-3)
-    weight = torch.rand(20, 9, dtype=torch.float64)
-    for k in (None, 1, 3, 9, 20):
+    exact, weight = exact_ranking(scores, mask), torch.rand(20, 9, dtype=torch.float64)
+    for soft, k in product((soft_ranking(scores, mask, 1e-3), SoftRanks(scores, mask, 1e-3)), (None, 1, 3, 9, 20)):
         assert torch.allclose(soft.within(k), exact.within(k))
         assert torch.allclose(soft.mean(Log2(), k) * mask, exact.mean(Log2(), k) * mask)
         assert torch.allclose(soft.first(weight > 0.5, Reciprocal(), k), exact.first(weight > 0.5, Reciprocal(), k))
-    assert torch.allclose(soft.counts(weight * mask)[0][mask], exact.counts(weight * mask)[0][mask])
+        assert torch.allclose(soft.counts(weight * mask)[0][mask], exact.counts(weight * mask)[0][mask])
+
+
+def test_a_cutoff_of_soft_ranks_is_of_all_documents_whichever_are_listed() -> None:
+    scores, mask = torch.tensor([[0.5, 0.2, 0.9, 0.1, 9.0]] * 2).double(), torch.tensor([[True] * 4 + [False]] * 2)
+    whole, some = SoftRanks(scores, mask, 0.3), SoftRanks(scores, mask, 0.3, torch.tensor([[0, 3], [1, 2]]))
+    rank = whole.position[0]
+    cutoff = torch.tensor([[2], [4]])  # the second list has no fifth document to cut off
+    inside = torch.sigmoid(((rank[0] + rank[1]) / 2 - rank[:4]) / 0.3)  # second and third
+    assert torch.allclose(whole.within(cutoff), torch.stack([torch.cat([inside, 0 * inside[:1]]), mask[1].double()]))
+    assert torch.allclose(some.within(cutoff)[0], inside[[0, 3]])
+    assert some.within(cutoff)[1].tolist() == [1, 1]
+
+
+def test_who_stands_above_whom_is_exact_where_ranks_alone_are_soft() -> None:
+    scores = torch.tensor([[0.5, 0.2, 0.5, 9.0]]).double()
+    ranking = SoftRanks(scores, torch.tensor([[True, True, True, False]]), 0.3)
+    above, beside = ranking.counts(torch.tensor([[1.0, 10.0, 100.0, 1000.0]]).double())
+    assert above.tolist() == [[50, 101, 0.5, 0]]
+    assert not beside.any()
 
 
 def test_pairs_that_stand_right_and_wrong_are_soft_too() -> None:

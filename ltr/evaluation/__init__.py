@@ -4,7 +4,6 @@ from ltr.evaluation.aggregates import Aggregate, aggregate
 from ltr.evaluation.arrays import SwappedWarning, evaluate
 from ltr.evaluation.curves import Setting, curve
 from ltr.evaluation.extremes import Bounds, Range, bounds
-from ltr.evaluation.intervals import Interval, interval
 from ltr.evaluation.joining import join
 from ltr.evaluation.lists import RankedLists
 from ltr.evaluation.output import write_rows
@@ -14,6 +13,7 @@ from ltr.evaluation.results import Evaluation, Findings, evaluate_lists
 from ltr.evaluation.scoring import score
 from ltr.evaluation.tables import MetricValues, QueryValue, Summary, lists_of, per_query
 from ltr.evaluation.turning import Turn, could_turn
+from ltr.intervals import Interval, interval
 
 __all__ = [
     "Aggregate",

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ltr.evaluation.intervals import Interval, Z, check_seed, counting, interval
 from ltr.evaluation.padding import Doubles
+from ltr.intervals import Interval, Z, check_seed, counting, interval
 
 How = Literal["mean", "micro", "median", "geometric", "min"]
 HOW: tuple[str, ...] = get_args(How)

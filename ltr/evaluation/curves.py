@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ltr.discounts import Geometric, Letor, Log2, Reciprocal
-from ltr.evaluation.intervals import Interval, interval
 from ltr.evaluation.lists import RankedLists
 from ltr.evaluation.tables import per_query
 from ltr.gains import Binary, Exp2, Linear, number
+from ltr.intervals import Interval, interval
 from ltr.metrics import METRICS, RankingMetric
 
 Over = Literal["k", "gain", "discount", "threshold"]

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ltr.evaluation.intervals import CELLS, Interval, check_seed, interval
 from ltr.gap.numbers import counted
+from ltr.intervals import CELLS, Interval, check_seed, interval
 
 FLIPS = 9_999
 EXACT = 16  # lists up to which all sign flips are tried

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from ltr.evaluation.intervals import counting
+from ltr.intervals import counting
 from ltr.metrics import NDCG, Answer, answer, parse
 from ltr.ranking import exact_ranking
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from ltr.evaluation.aggregates import How, check_how, slices
-from ltr.evaluation.intervals import check_seed
 from ltr.evaluation.lists import RankedLists
 from ltr.evaluation.notes import notes_of
 from ltr.evaluation.output import write_rows
@@ -19,6 +18,7 @@ from ltr.evaluation.queries import QueryRow, query_rows
 from ltr.evaluation.surrogates import LossValues, loss_notes, loss_values, surrogates_of
 from ltr.evaluation.tables import MetricValues, Summary, per_query
 from ltr.gap.numbers import known, percent, span
+from ltr.intervals import check_seed
 from ltr.metrics import RankingMetric, parse
 from ltr.metrics.judged import Judged
 from ltr.metrics.presets import PRESETS, Preset

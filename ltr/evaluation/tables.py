@@ -15,9 +15,9 @@ from torch import Tensor
 from ltr.data import DataError, RankingData
 from ltr.evaluation.aggregates import How, aggregate
 from ltr.evaluation.answers import CELLS, answers, with_pool
-from ltr.evaluation.intervals import Interval
 from ltr.evaluation.lists import RankedLists
 from ltr.evaluation.padding import Doubles, Flags, Integers
+from ltr.intervals import Interval
 from ltr.metrics import Answer, Measured, RankingMetric, measure
 from ltr.ranking import Ranking
 

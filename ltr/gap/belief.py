@@ -57,9 +57,7 @@ def columns(
     belief = surrogate.estimate(scores, relevance, mask)
     if belief is None:
         belief = surrogate.certificate(scores, relevance, mask)
-    highest = relevance.masked_fill(~mask, -torch.inf).amax(1)
-    lowest = relevance.masked_fill(~mask, torch.inf).amin(1)
-    counted = target.defined(relevance, mask) & aim.defined(relevance, mask) & (highest > lowest)
+    kept = counted(surrogate, target, relevance, mask)
     exact = target.exact(scores, relevance, mask)
     floor = target.floor(relevance, mask)
     taught = {"teacher": teacher.to(scores)} if teacher is not None and surrogate.needs_teacher else {}
@@ -72,8 +70,17 @@ def columns(
         "aim_floor": floor if aim == target else aim.floor(relevance, mask),
         "floor": floor,
         "ceiling": target.ceiling(relevance, mask),
-        "counted": counted.to(scores.dtype),
+        "counted": kept.to(scores.dtype),
     }
+
+
+def counted(surrogate: Surrogate, target: RankingMetric, relevance: Tensor, mask: Tensor) -> Tensor:
+    """[B] bool: does the list count in the gap? Not where the target or the surrogate's aim is undefined, or where all
+    of its labels are equal."""
+    highest = relevance.masked_fill(~mask, -torch.inf).amax(1)
+    lowest = relevance.masked_fill(~mask, torch.inf).amin(1)
+    defined = target.defined(relevance, mask) & (surrogate.aim or target).defined(relevance, mask)
+    return defined & (highest > lowest)
 
 
 def summarise(

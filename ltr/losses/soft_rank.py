@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from math import isqrt
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from ltr.losses.base import positive
+from ltr.losses.base import check_word, positive
 from ltr.losses.pairs import rows_of
 from ltr.losses.permutations import Permuting, read_places
 from ltr.metrics import RankingMetric
@@ -17,6 +17,7 @@ from ltr.metrics.base import SumMetric
 from ltr.softening import once
 
 CONTESTS = 1 << 24  # chances in memory at once
+Expect = Literal["place", "rank"]
 
 
 def soft_rank(
@@ -25,19 +26,24 @@ def soft_rank(
     mask: Tensor | None,
     metric: SumMetric,
     sigma: float = 0.1,
+    expect: Expect = "place",
     *,
     weight: Tensor | None = None,
 ) -> Tensor:
     """[B] the expected metric where document j beats i with the chance Phi((s_j - s_i) / (sigma sqrt 2)).
 
-    O(R L K) time for R documents with a gain and the first K places. See ``SoftRank``.
+    O(R L K) time for R documents with a gain and the first K places; O(R L) by expected ranks. See ``SoftRank``.
     """
     scores, mask, worth, place = read_places(scores, relevance, mask, metric, weight)
     rows = rows_of(worth > 0)
     ahead = (scores.gather(1, rows)[:, :, None] - scores[:, None]) / (2 * sigma)  # [B, R, L]
     others = mask[:, None] & (rows[:, :, None] != torch.arange(mask.shape[1], device=mask.device))
     beaten = torch.erfc(ahead) / 2 * others
-    return (worth.gather(1, rows) * expected(beaten, place)).sum(1)
+    if expect == "place":
+        return (worth.gather(1, rows) * expected(beaten, place)).sum(1)
+    rank = 1 + beaten.sum(2)
+    inside = 1 if metric.k is None else (metric.k + 1 - rank).clamp(0, 1)
+    return (worth.gather(1, rows) * metric.place(rank) * inside).sum(1)
 
 
 def expected(beaten: Tensor, place: Tensor) -> Tensor:
@@ -66,16 +72,18 @@ class SoftRank(Permuting):
     ``loss = 1 - sum_i worth_i E[place(r_i)]``, where r_i is one more than the number of documents that beat i, and j
     beats i with the chance ``Phi((s_j - s_i) / (sigma sqrt 2))``: exact as sigma -> 0 where no scores are equal.
     Source: Taylor, Guiver, Robertson, Minka (2008), SoftRank: optimizing non-smooth rank metrics; the rank-binomial
-    distribution of r_i takes the contests of one document as independent. It is the expectation itself: the worth of
-    the expected rank, which PTRanking takes, is less, place by place, where what places are worth falls by ever
-    smaller steps (Jensen).
+    distribution of r_i takes the contests of one document as independent.
 
     Args:
         metric: one that sums worth times place (ndcg, dcg, rbp, precision, recall, f1), or the name of one.
         sigma: > 0, the noise's standard deviation, in units of the scores.
+        expect: "place", the expected worth of the place, which is the expected metric; or the "rank", of which the
+            worth is taken: ``place(E r_i)``, as in PTRanking, in O(R L). That is less than the expectation where what
+            places are worth falls by ever smaller steps (Jensen), as for ndcg without a cutoff. A cutoff then fades
+            from rank k to k + 1, and documents that are expected further down have no gradient.
 
     Raises:
-        ValueError: an unknown metric or another one, or a sigma that is not above 0.
+        ValueError: an unknown metric or another one, another word, or a sigma that is not above 0.
 
     Example:
         >>> loss = SoftRank("ndcg@10", sigma=1.0)
@@ -86,14 +94,16 @@ class SoftRank(Permuting):
 
     cost = "O(R L K)"
 
-    def __init__(self, metric: RankingMetric | str, sigma: float = 0.1) -> None:
+    def __init__(self, metric: RankingMetric | str, sigma: float = 0.1, expect: Expect = "place") -> None:
         super().__init__(metric)
-        self.sigma = positive("sigma", sigma)
+        check_word("expect", expect, Expect)
+        self.sigma, self.expect = positive("sigma", sigma), expect
+        self.cost = "O(R L)" if expect == "rank" else "O(R L K)"
 
     def estimate(
         self, scores: Tensor, relevance: Tensor, mask: Tensor | None = None, *, weight: Tensor | None = None
     ) -> Tensor:
-        return soft_rank(scores, relevance, mask, self.metric, self.sigma, weight=weight)
+        return soft_rank(scores, relevance, mask, self.metric, self.sigma, self.expect, weight=weight)
 
 
 class _Expected(torch.autograd.Function):

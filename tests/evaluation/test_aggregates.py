@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom, bootstrap
 
 from ltr.evaluation.aggregates import HOW, POOLED, aggregate, check_how, slices
-from ltr.evaluation.intervals import interval
+from ltr.intervals import interval
 from ltr.metrics import METRICS
 
 Doubles = NDArray[np.float64]

@@ -1,15 +1,18 @@
 """Our losses against the values and gradients of public libraries, a file for each loss.
 
-Left out, because the definitions differ: Rax's cutoffs and AP on soft ranks (it softens the ranks alone). Left out too:
-LightGBM's wide scores, of which its trees tell no document's gradient; TensorFlow Ranking's sigmoid
-cross entropy of labels above 1, which is below 0; the gradients of Rax's and its at a score of exactly 0, which are of
-one side; the gradients of allRank's neuralNDCG in a batch of unlike lists, which go on until the last has converged;
-SmoothI's NDCG (the gain of an expected label) and its list without an answer, which is 1; PTRanking's SoftRank (the
-NDCG of expected ranks); allRank's root mean squared error, of five times the scores; and CatBoost's QuerySoftMax where
+Met by way of what we return: Rax divides precision by the sum of its soft cutoffs, which is ours of a list of relevant
+documents alone; the authors of SmoothI take the gain 2^y, which ours is given, and 1 for a list without an answer.
+
+Left out: padded lists under Rax's soft cutoff, to which each padded place has rank 1 (a batch that holds one counts by
+the gradients of its other lists); LightGBM's wide scores, of which its trees tell no document's gradient; TensorFlow
+Ranking's sigmoid cross entropy of labels above 1, which is below 0; the gradients of Rax's and its at a score of
+exactly 0, which are of one side; the gradients of allRank's neuralNDCG in a batch of unlike lists, which go on until
+the last has converged; allRank's root mean squared error, of five times the scores; and CatBoost's QuerySoftMax where
 it underflows.
 """
 
 import json
+from dataclasses import dataclass
 from math import log
 from pathlib import Path
 from typing import Any
@@ -19,7 +22,7 @@ import torch
 from torch import Tensor
 
 from ltr import losses
-from ltr.metrics import parse
+from ltr.metrics import NDCG, parse
 
 FOLDER = Path(__file__).with_name("losses")
 FIXTURES = json.loads((FOLDER / "fixtures.json").read_text())["fixtures"]
@@ -28,6 +31,31 @@ CASES = [
 ]
 FACTORS = {"1": 1.0, "2": 2.0, "-1": -1.0, "ln2": log(2), "1/ln2": 1 / log(2)}
 SINGLE = ("LightGBM", "XGBoost", "ptranking", "sentence-transformers", "tensorflow-ranking")  # computed in float32
+
+
+@dataclass(frozen=True)
+class Power:
+    """2^y: what a gain is to the authors of SmoothI."""
+
+    word = "power"
+    formula = "2^y"
+
+    def __call__(self, relevance: Tensor) -> Tensor:
+        return torch.exp2(relevance)
+
+    def relative(self, relevance: Tensor, top: Tensor) -> Tensor:
+        return torch.exp2(relevance - top)
+
+
+NAMELESS = {"ndcg-power@3": NDCG(k=3, gain=Power())}  # metrics of gains of one's own
+
+
+def surrogate(case: dict[str, Any]) -> losses.Surrogate:
+    arguments = dict(case["arguments"])
+    if arguments.get("metric") in NAMELESS:
+        arguments["metric"] = NAMELESS[arguments["metric"]]
+    made: losses.Surrogate = getattr(losses, case["ours"])(**arguments)
+    return made
 
 
 def lists(fixture: str, read: str = "graded") -> tuple[Tensor, Tensor, Tensor]:
@@ -78,11 +106,15 @@ def tolerance(case: dict[str, Any]) -> float:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['peer']} {case['loss']} {case['fixture']}")
 def test_value_and_gradient(case: dict[str, Any]) -> None:
     scores, labels, mask = lists(case["fixture"], case.get("labels", "graded"))
-    surrogate = getattr(losses, case["ours"])(**case["arguments"])
+    ours, of = surrogate(case), case.get("of", "forward")
     more = {
         name: torch.tensor(case[name], dtype=torch.float64) for name in ("noise", "weight", "teacher") if name in case
     }
-    per_list = getattr(surrogate, case.get("of", "forward"))(scores, labels, mask, **more)
+    per_list = getattr(ours, of.removeprefix("1 - "))(scores, labels, mask, **more)
+    if of.startswith("1 - "):  # for a list without an answer too
+        per_list = 1 - per_list
+    if case.get("per") == "its cutoffs":
+        per_list = per_list / ours.estimate(scores, torch.ones_like(labels), mask)
     if "plus" in case:  # a constant of that library's: the metric of the scores
         per_list = per_list + parse(case["plus"])(scores, labels, mask)
     value = reduced(per_list, case["over"], scores, labels, mask)

@@ -6,10 +6,13 @@ import pytest
 import torch
 
 from ltr.losses import ApproxMetric, approx_metric
+from ltr.losses.approx import Soft
 from ltr.metrics import parse
+from ltr.testing import check_surrogate
 
 SCORES = [0.3, 0.7, -0.2]
 LABELS = [2.0, 0.0, 1.0]
+SOFT: tuple[Soft, Soft] = ("all", "ranks")
 LISTS = torch.tensor([SCORES], dtype=torch.float64), torch.tensor([LABELS], dtype=torch.float64)
 
 
@@ -57,20 +60,87 @@ def test_a_truncated_ndcg_at_k_weighs_each_discount_by_the_soft_cutoff() -> None
     assert loss.estimate(*LISTS).item() == pytest.approx(gains / (3 + 1 / log2(3)))
 
 
+def test_a_cutoff_of_soft_ranks_lies_between_the_kth_and_the_next() -> None:
+    """Rax's rule; the document of label 0 is listed by nobody, and has a place all the same."""
+    first, second, third = soft_ranks(0.5)
+    assert second < first < third
+    inside = [sigmoid(((first + third) / 2 - rank) / 0.5) for rank in (first, third)]
+    for name in ("precision@2", "recall@2"):
+        loss = ApproxMetric(name, 0.5, soft="ranks")
+        assert loss.estimate(*LISTS).item() == pytest.approx(sum(inside) / 2)
+    gains = 3 / log2(1 + first) * inside[0] + 1 / log2(1 + third) * inside[1]
+    loss = ApproxMetric("ndcg@2", 0.5, truncate=True, soft="ranks")
+    assert loss.estimate(*LISTS).item() == pytest.approx(gains / (3 + 1 / log2(3)))
+    assert loss.constant_parts
+
+
+def test_the_middle_of_two_soft_ranks_is_constant() -> None:
+    scores = LISTS[0].clone().requires_grad_()
+    ApproxMetric("recall@2", 0.5, soft="ranks").estimate(scores, LISTS[1]).sum().backward()
+    leaf = LISTS[0].clone().requires_grad_()
+    rank = 0.5 + torch.sigmoid((leaf[:, None] - leaf[:, :, None]) / 0.5).sum(2)
+    middle = (soft_ranks(0.5)[0] + soft_ranks(0.5)[2]) / 2
+    (torch.sigmoid((middle - rank) / 0.5)[:, [0, 2]].sum() / 2).backward()
+    torch.testing.assert_close(scores.grad, leaf.grad)
+
+
+def test_without_a_cutoff_dcg_on_soft_ranks_is_the_same_under_both_rules() -> None:
+    for name in ("ndcg@2", "dcg", "mrr"):
+        one, other = (ApproxMetric(name, 0.5, soft=soft) for soft in SOFT)
+        assert torch.equal(one(*LISTS), other(*LISTS))
+        assert not other.constant_parts
+
+
+def test_ap_on_soft_ranks_counts_exactly() -> None:
+    first, _, third = soft_ranks(0.5)
+    assert ApproxMetric("ap", 0.5, soft="ranks").estimate(*LISTS).item() == pytest.approx((1 / first + 2 / third) / 2)
+
+
+def test_of_equal_scores_half_are_above() -> None:
+    """Rax counts all of them, 4 over the rank 2.5."""
+    equal = torch.zeros(1, 4, dtype=torch.float64)
+    assert ApproxMetric("ap", soft="ranks").estimate(equal, equal + 1).item() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", ["auc", "bpref", "pairs", "tau"])
+def test_soft_ranks_alone_say_nothing_to_a_metric_that_asks_for_none(name: str) -> None:
+    with pytest.raises(ValueError, match=rf'^ApproxMetric: soft="ranks" wants a metric of ranks, got {name}$'):
+        ApproxMetric(name, soft="ranks")
+
+
+def test_what_may_be_soft() -> None:
+    with pytest.raises(ValueError, match=r"^soft must be one of all, ranks; got 'cutoff'$"):
+        ApproxMetric("ndcg", soft="cutoff")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["ndcg", "ap", "mrr", "err-max4", "gradedap-max4"])
+def test_ranks_that_alone_are_soft_keep_the_contract(name: str) -> None:
+    assert "second derivatives are right or refused" in check_surrogate(ApproxMetric(name, soft="ranks"))
+
+
+@pytest.mark.parametrize("name", ["ndcg@3", "ap@3", "precision@3", "recall@3", "rprec", "f1@3", "success@3"])
+def test_cutoffs_of_soft_ranks_keep_the_contract(name: str) -> None:
+    """At a temperature that is small against a place, which the scores have no part in."""
+    loss = ApproxMetric(name, 0.01, truncate=True, soft="ranks")
+    assert loss.constant_parts
+    assert "belief keeps its promise" in check_surrogate(loss)
+
+
 def test_by_default_the_full_list_is_the_aim() -> None:
     assert torch.equal(ApproxMetric("ndcg@1")(*LISTS), ApproxMetric("ndcg")(*LISTS))
 
 
+@pytest.mark.parametrize("soft", ["all", "ranks"])
 @pytest.mark.parametrize(
     "name", ["ndcg", "ndcg@2", "ndcg-linear@3", "dcg@2", "mrr@2", "ap", "ap@2", "precision@2", "recall@1"]
 )
-def test_soft_becomes_hard_as_the_temperature_falls(name: str) -> None:
+def test_soft_becomes_hard_as_the_temperature_falls(name: str, soft: Soft) -> None:
     torch.manual_seed(0)
     scores = torch.rand(200, 6).argsort(1).double() * 0.1
     labels, mask = torch.randint(0, 4, (200, 6)).double(), torch.rand(200, 6) < 0.8
     exact = parse(name)(scores, labels, mask)
     errors = [
-        (ApproxMetric(name, temperature, truncate=True).estimate(scores, labels, mask) - exact).abs().max().item()
+        (ApproxMetric(name, temperature, True, soft).estimate(scores, labels, mask) - exact).abs().max().item()
         for temperature in (0.1, 0.01, 0.001)
     ]
     assert errors[0] > errors[1] > errors[2]
@@ -95,11 +165,12 @@ def test_a_list_without_an_answer_is_no_loss() -> None:
     assert ApproxMetric("mrr-rel2")(torch.tensor([[0.1, 0.2]]), torch.tensor([[1.0, 0.0]])).item() == 0
 
 
+@pytest.mark.parametrize("soft", ["all", "ranks"])
 @pytest.mark.parametrize("name", ["precision@3", "recall@3", "recall", "precision", "ndcg@3", "mrr@3", "ap@3"])
-def test_lists_no_longer_than_the_cutoff_keep_a_live_graph(name: str) -> None:
+def test_lists_no_longer_than_the_cutoff_keep_a_live_graph(name: str, soft: Soft) -> None:
     """Nothing that the scores do can change recall@3 of three documents: zero gradient, and no crash in backward."""
     scores = torch.tensor([[0.3, 0.7, -0.2]], requires_grad=True)
-    ApproxMetric(name, truncate=True)(scores, torch.tensor([LABELS])).sum().backward()
+    ApproxMetric(name, truncate=True, soft=soft)(scores, torch.tensor([LABELS])).sum().backward()
     assert scores.grad is not None
     assert torch.isfinite(scores.grad).all()
 

@@ -13,22 +13,14 @@ pytestmark = pytest.mark.shared
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "losses"
 NONE = "no surrogate of this package"
-SOFT = "its ranks alone are soft, or its cutoff is one of soft ranks (docs/decisions/0004)"
 ELSEWHERE = "in tests/golden/permutations.json, as matrices"
 LEFT_OUT = {
     ("CatBoost", "QuerySoftMax"): (1, "where it underflows"),
     ("CatBoost", "QuerySoftMax:beta=0.5"): (1, "where it underflows"),
     ("PL-Rank", "PL_rank_1"): (4, "an estimator of higher variance; the second and third are one, and ours"),
     ("PL-Rank", "expected DCG@K under Plackett-Luce (exact, by enumeration)"): (4, "in tests/losses/test_expected.py"),
-    ("SmoothI", "SmoothI-NDCG@3"): (24, "the gain of an expected label, which is no expected gain"),
-    ("SmoothI", "SmoothI-P@3"): (4, "1 for a list without an answer"),
     ("allRank", "pointwise_rmse"): (3, NONE),
     ("ptranking", "RankCosine"): (6, NONE),
-    ("ptranking", "SoftRank"): (5, "the discount of an expected rank, which is no expected discount"),
-    ("rax", "approx_t12n(ap)"): (4, SOFT),
-    ("rax", "approx_t12n(ndcg)"): (3, SOFT),
-    ("rax", "approx_t12n(precision)"): (4, SOFT),
-    ("rax", "approx_t12n(recall)"): (4, SOFT),
     ("soft-sort family", "NeuralSort"): (6, ELSEWHERE),
     ("soft-sort family", "SoftSort"): (12, ELSEWHERE),
     ("soft-sort family", "diffsort.odd_even"): (4, NONE),

@@ -7,9 +7,9 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from ltr.evaluation.padding import Doubles
+Doubles = NDArray[np.float64]
 
 RESAMPLES = 10_000
 LEVEL = 0.95

@@ -10,8 +10,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import bootstrap, norm
 
-from ltr.evaluation import aggregate, evaluate, intervals, sign_flip
-from ltr.evaluation.intervals import CLOSED, counting, interval
+from ltr import intervals
+from ltr.evaluation import aggregate, evaluate, sign_flip
+from ltr.intervals import CLOSED, counting, interval
 
 Doubles = NDArray[np.float64]
 
