@@ -36,7 +36,7 @@ class Log2:
     above_reciprocal = True
 
     def __call__(self, rank: Tensor) -> Tensor:
-        return 1 / torch.log2(1 + rank)
+        return torch.log2(1 + rank).reciprocal()
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Hashable
+from math import inf
 from typing import Any, NamedTuple
 
 import torch
@@ -66,10 +67,10 @@ def check_lists(
     if not full:
         scores, relevance = scores.masked_fill(~mask, 0.0), relevance.masked_fill(~mask, 0.0)
     if may_look(scores) and scores.numel():
-        if not relevance.min() >= 0:  # NaN is the least of all
+        least, most = (each.item() for each in relevance.aminmax())
+        if not 0 <= least <= most < inf:  # NaN where one is
             _refuse(torch.isnan(relevance), relevance, "relevance must be a number")
             _refuse(relevance < 0, relevance, "relevance must not be negative")
-        if torch.isinf(relevance.max()):
             _refuse(torch.isinf(relevance), relevance, "relevance must be finite")
         whole = not given.is_floating_point()
         if (finite_scores or whole) and torch.isnan(scores.min()):

@@ -95,8 +95,9 @@ class Ranking:
 
     def mean(self, f: Curve, k: int | None = None) -> Tensor:
         """[B, L] mean of f(rank) over the places that the document may take, 0 beyond k and where padded."""
-        total = _running(self._table(f, k))
-        first = self.position.long() - 1
+        if self.untied:
+            return self.mask * self._table(f, k)[self.position.long() - 1]
+        total, first = _running(self._table(f, k)), self.position.long() - 1
         return self.mask * (total[first + self.block.long()] - total[first]) / self.block
 
     def within(self, k: int | Tensor | None) -> Tensor:
@@ -345,12 +346,12 @@ def exact_ranking(
     """
     mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask
     order, equal = rank_order(scores, mask, ties, relevance)
-    listed = in_order(equal, mask.gather(1, order)) if ties == "average" else RankOrder(mask.gather(1, order))
-    empty = torch.ones_like(listed.position)
-    position, block = (empty.scatter(1, order, each) for each in (listed.position, listed.block))
-    position, block = (torch.where(mask, each, 1).to(dtype) for each in (position, block))
-    ranking = Ranking(position, block, mask, pool=pool)
-    ranking.untied = ties != "average" or (may_look(equal) and not equal.any())
+    untied = ties != "average" or (may_look(equal) and not equal.any())
+    listed = RankOrder(mask.gather(1, order)) if untied else in_order(equal, mask.gather(1, order))
+    places = (each.to(dtype) for each in (listed.position, listed.block))
+    position, block = (masked(torch.ones_like(each).scatter(1, order, each), mask, 1) for each in places)
+    ranking = Ranking(position, block, mask, pool=pool, size=listed.size)
+    ranking.untied = untied
     return ranking
 
 

@@ -12,6 +12,7 @@ def test_the_folder_is_there_and_holds_a_root_for_every_verb() -> None:
         "train",
         "evaluate",
         "explain",
+        "gap",
         "predict",
         "compare",
     }

@@ -17,8 +17,8 @@ from ltr.options import near
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line; returns its exit status: 0, 1 (data, runs), 2 (configuration), 130 (interrupted),
-    141 (nobody reads the output any more).
+    """Run a command line; returns its exit status: 0, 1 (data, runs), 2 (configuration), 3 (an alarm of
+    ``ltr gap``), 130 (interrupted), 141 (nobody reads the output any more).
 
     Args:
         arguments: the words after ``ltr``; those of the process when None.

@@ -28,8 +28,16 @@ class Failed(Exception):
         super().__init__("\n".join(lines))
 
 
+class Alarmed(Exception):
+    """All was done, printed and written, and what was found is an alarm: nothing more is said, exit status 3."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        super().__init__("; ".join(lines))
+
+
 def guarded(action: Callable[[], object]) -> tuple[int, str | None]:
-    """(exit status, what went wrong): 0, 1 for data and runs, 2 for the configuration, 130 when interrupted.
+    """(exit status, what went wrong): 0, 1 for data and runs, 2 for the configuration, 3 for an alarm, 130 when
+    interrupted.
 
     A fault of the user's is one line on stderr for each thing that is wrong; a fault of ours keeps its traceback.
     """
@@ -39,6 +47,8 @@ def guarded(action: Callable[[], object]) -> tuple[int, str | None]:
         return _said(error.lines, 2)
     except Failed as error:
         return _said(error.lines, 1)
+    except Alarmed as error:
+        return 3, str(error)
     except KeyboardInterrupt:
         return _said(["interrupted"], 130)
     except BrokenPipeError:  # the reader of our output went away, as head does

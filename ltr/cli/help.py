@@ -18,12 +18,13 @@ SWEEP = "  --multirun, -m     one run for each combination of values: loss=appro
 
 @dataclass(frozen=True)
 class Verb:
-    """A verb of the command line: what it does, its inputs in order, and examples."""
+    """A verb of the command line: what it does, its inputs in order, examples, and what else one must know."""
 
     summary: str
     inputs: tuple[str, ...]
     examples: tuple[str, str, str]
     sweeps: bool = False
+    note: str = ""
 
 
 VERBS = {
@@ -73,6 +74,16 @@ VERBS = {
             "ltr explain qrels.txt bm25.run query=1037798 preset=trec_eval",
         ),
     ),
+    "gap": Verb(
+        "does the loss serve the metric, and if not, why not: in words, with the numbers behind them",
+        ("inputs...",),
+        (
+            "ltr gap last",
+            "ltr gap first loss=softmax over=temperature output=gap.json plot=gap.svg",
+            "ltr gap qrels.txt bm25.run loss=approx metric=ndcg@10",
+        ),
+        note="exit status 3 when an alarm holds, after all is printed and written: a pipeline can stop on it",
+    ),
     "list": Verb(
         "what there is: metrics, presets, losses, models, ...",
         ("what",),
@@ -101,7 +112,7 @@ def of_verb(name: str, config_dir: Path | None = None) -> str:
         path = folders[0] / f"{name}.yaml"
         parts += [_keys(path), _groups(path, folders), OPTIONS + (f"\n{SWEEP}" if verb.sweeps else "")]
     parts.append("examples\n" + "\n".join(f"  {example}" for example in verb.examples))
-    return "\n\n".join(part for part in parts if part)
+    return "\n\n".join(part for part in [*parts, verb.note] if part)
 
 
 def _keys(path: Path) -> str:

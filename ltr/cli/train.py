@@ -29,6 +29,7 @@ RANGES = (
     ("documents", 1, math.inf, "at least 1"),
     ("lists", 1, math.inf, "at least 1 or null"),
     ("workers", 0, math.inf, "at least 0"),
+    ("diagnostics", 0, math.inf, "at least 0"),
     ("seed", 0, 2**64 - 1, "0 to 18446744073709551615"),
 )
 SETTLED = (  # what the numbers of a run depend on: a run that goes on has the same
@@ -67,6 +68,7 @@ def train(
     teacher: str | None,
     seed: int,
     monitor: str | None,
+    diagnostics: int,
     name: str | None,
     root: str | Path,
     resume: str | None,
@@ -143,7 +145,7 @@ def fit_run(config: Mapping[str, Any], claim: Claim) -> runs.Run:
         metrics=metrics,
         callbacks=callbacks,
         **parts,
-        **{key: config[key] for key in ("documents", "lists", "workers", "seed", "monitor")},
+        **{key: config[key] for key in ("documents", "lists", "workers", "seed", "monitor", "diagnostics")},
         resume=config["resume"] is not None,
         config=as_yaml({**config, "resume": None}),
     )

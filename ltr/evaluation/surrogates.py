@@ -157,9 +157,7 @@ def _notes(lists: RankedLists) -> Iterator[str]:
 
 def _values(name: str, surrogate: Surrogate, lists: RankedLists) -> LossValues:
     value, share = np.full(len(lists.query_ids), np.nan), np.ones(len(lists.query_ids))
-    training = surrogate.training
-    surrogate.eval()  # the same draws in every evaluation
-    try:
+    with surrogate.evaluating():
         for batch in lists.batches(CELLS):
             try:
                 found, weighed = _measured(surrogate, batch)
@@ -172,8 +170,6 @@ def _values(name: str, surrogate: Surrogate, lists: RankedLists) -> LossValues:
                         raise DataError(f"{where}: {name}: {error}") from None
                 raise
             value[batch.queries], share[batch.queries] = found, weighed
-    finally:
-        surrogate.train(training)
     value[lists.lengths == 0] = np.nan
     return LossValues(name, surrogate, lists, value, share)
 

@@ -54,15 +54,17 @@ def columns(
     scores = scores.to(exact_dtype(scores.device))
     relevance = relevance.to(scores.dtype)
     aim = surrogate.aim or target
-    belief = surrogate.estimate(scores, relevance, mask)
-    if belief is None:
-        belief = surrogate.certificate(scores, relevance, mask)
+    taught = {"teacher": teacher.to(scores)} if teacher is not None and surrogate.needs_teacher else {}
+    with surrogate.evaluating():
+        loss = surrogate(scores, relevance, mask, **taught)
+        belief = surrogate.estimate(scores, relevance, mask)
+        if belief is None:
+            belief = surrogate.certificate(scores, relevance, mask)
     kept = counted(surrogate, target, relevance, mask)
     exact = target.exact(scores, relevance, mask)
     floor = target.floor(relevance, mask)
-    taught = {"teacher": teacher.to(scores)} if teacher is not None and surrogate.needs_teacher else {}
     return {
-        "loss": surrogate(scores, relevance, mask, **taught).to(scores.dtype),
+        "loss": loss.to(scores.dtype),
         "share": surrogate.shares(scores, relevance, mask),
         "belief": torch.full_like(exact, torch.nan) if belief is None else belief.to(scores.dtype),
         "aim": exact if aim == target else aim.exact(scores, relevance, mask),

@@ -101,19 +101,13 @@ def descent(surrogate: Surrogate, lists: ScoredLists) -> Tensor:
 
 
 def _in_parts(surrogate: Surrogate, lists: ScoredLists, of: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
-    training = surrogate.training
-    surrogate.eval()
     step = max(1, CELLS // max(1, lists.scores.shape[1]))
     found = []
-    try:
-        with torch.enable_grad():
-            for part in torch.split(torch.arange(len(lists), device=lists.scores.device), step):
-                scores = lists.scores[part].detach().requires_grad_()
-                taught = (
-                    {} if lists.teacher is None or not surrogate.needs_teacher else {"teacher": lists.teacher[part]}
-                )
-                loss = surrogate(scores, lists.relevance[part], lists.mask[part], **taught)
-                found.append(of(scores, loss).detach().to(lists.scores.dtype))
-    finally:
-        surrogate.train(training)
+    with surrogate.evaluating(), torch.enable_grad():
+        for part in torch.split(torch.arange(len(lists), device=lists.scores.device), step):
+            scores = lists.scores[part].detach().requires_grad_()
+            given = lists.teacher if surrogate.needs_teacher else None
+            taught = {} if given is None else {"teacher": given[part]}
+            loss = surrogate(scores, lists.relevance[part], lists.mask[part], **taught)
+            found.append(of(scores, loss).detach().to(lists.scores.dtype))
     return torch.cat(found)

@@ -49,6 +49,7 @@ class ADRMSE(Surrogate):
 
     unit = "squared ranks"
     cost = "O(L^2)"
+    softness_in = "temperature"
     suits = ("graded", "real", "teacher")
 
     def __init__(self, temperature: float = 1.0) -> None:

@@ -101,6 +101,7 @@ class ApproxMetric(Surrogate):
     """
 
     cost = "O(R L)"
+    softness_in = "temperature"
     suits = ("binary", "graded", "sparse", "clicks")
 
     def __init__(

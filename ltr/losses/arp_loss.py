@@ -66,6 +66,7 @@ class ARPLoss(Surrogate):
     """
 
     cost = "O(R L)"
+    softness_in = "1/sigma"
     suits = ("binary", "graded", "real")
 
     def __init__(self, scheme: Scheme = "loss2", sigma: float = 1.0, k: int | None = None) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import replace
 from functools import cached_property
 from math import inf
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 import torch
 from torch import Tensor, nn
@@ -41,6 +44,9 @@ class Surrogate(nn.Module, ABC):
     needs_teacher: bool = False  # does ``forward`` want ``teacher``, the scores [B, L] of another ranker?
     sampled_gradient: bool = False  # is the gradient right on average over draws, not for each of them?
     constant_parts: bool = False  # does the gradient hold constant what moves with the scores, and not by steps alone?
+    softness_in: str | None = (
+        None  # the parameter that blurs ranks or pairs: "temperature", or "1/sigma" where it sharpens
+    )
     by_index: bool = False  # are equal scores told apart by the order in which documents are listed?
 
     @cached_property  # which a class or an instance may replace by a value of its own
@@ -62,6 +68,46 @@ class Surrogate(nn.Module, ABC):
     def aim(self) -> RankingMetric | None:
         """The metric that the belief is about: what an estimate estimates, what a certificate bounds."""
         return None if self.kind == "neither" else self.metric
+
+    @property
+    def softness(self) -> float | None:
+        """How far ranks or pairs are blurred, in units of the scores: the temperature; None where nothing is."""
+        if self.softness_in is None:
+            return None
+        value: float = getattr(self, self.softness_in.removeprefix("1/"))
+        return 1 / value if self.softness_in.startswith("1/") else value
+
+    def softened(self, factor: float) -> Self:
+        """A copy whose softness is so many times its own.
+
+        Args:
+            factor: > 0.
+
+        Raises:
+            ValueError: the surrogate blurs nothing, or the factor is not above 0.
+
+        Example:
+            >>> from ltr.losses import ApproxMetric, RankNet
+            >>> ApproxMetric("ndcg", temperature=0.5).softened(2).temperature, RankNet(sigma=1.0).softened(2).sigma
+            (1.0, 0.5)
+        """
+        factor = positive("factor", factor)
+        if self.softness_in is None:
+            raise ValueError(f"{type(self).__name__}: it has no temperature (or the like) to change")
+        copied, name = deepcopy(self), self.softness_in.removeprefix("1/")
+        power = -1 if self.softness_in.startswith("1/") else 1
+        setattr(copied, name, getattr(self, name) * factor**power)
+        return copied
+
+    @contextmanager
+    def evaluating(self) -> Iterator[None]:
+        """Where this holds the surrogate is as in an evaluation: one that draws makes the same draws each time."""
+        training = self.training
+        self.eval()
+        try:
+            yield
+        finally:
+            self.train(training)
 
     def __call__(self, scores: Any, *rest: Any, **documents: Any) -> Tensor:
         """``forward``, in the type of the scores: autocast around it changes nothing."""
@@ -191,6 +237,8 @@ def read_lists(
 
 def _told_apart(relevance: Tensor, dtype: torch.dtype) -> Tensor:
     """Labels in the type of the scores, where that does not make equals of different large ones."""
+    if relevance.dtype == dtype:
+        return relevance
     rough = relevance.to(dtype)
     if may_look(relevance) and relevance.numel() and relevance.max() > LARGE and (rough != relevance).any():
         row, column = (rough != relevance).nonzero()[0].tolist()

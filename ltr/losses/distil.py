@@ -70,6 +70,7 @@ class Distil(Surrogate):
 
     unit = "nats"
     cost = "O(L)"
+    softness_in = "temperature"
     suits = ("teacher",)
     needs_teacher = True
 

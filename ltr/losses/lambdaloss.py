@@ -105,6 +105,7 @@ class LambdaLoss(Surrogate):
     """
 
     cost = "O(R L)"
+    softness_in = "1/sigma"
     suits = ("binary", "graded", "sparse")
     informative = False
 

@@ -93,6 +93,7 @@ class LambdaRank(Surrogate):
     """
 
     cost = "O(R L)"
+    softness_in = "1/sigma"
     suits = ("binary", "graded", "sparse")
     informative = False
 

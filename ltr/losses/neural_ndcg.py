@@ -96,6 +96,7 @@ class NeuralNDCG(Permuting):
     """
 
     cost = "O(L^2)"
+    softness_in = "temperature"
 
     def __init__(self, metric: RankingMetric | str, temperature: float = 1.0) -> None:
         super().__init__(metric)

@@ -69,6 +69,7 @@ class PiRank(Permuting):
     """
 
     cost = "O(K L)"
+    softness_in = "temperature"
 
     def __init__(self, metric: RankingMetric | str, temperature: float = 1.0, ratio: Ratio = "list") -> None:
         super().__init__(metric)

@@ -92,6 +92,7 @@ class RankNet(Surrogate):
     """
 
     cost = "O(R L)"
+    softness_in = "1/sigma"
     suits = ("binary", "graded", "sparse", "real")
 
     def __init__(

@@ -99,6 +99,7 @@ class SmoothI(Permuting):
     """
 
     cost = "O(K L)"
+    softness_in = "1/alpha"
 
     def __init__(
         self,

@@ -93,6 +93,7 @@ class SoftRank(Permuting):
     """
 
     cost = "O(R L K)"
+    softness_in = "sigma"
 
     def __init__(self, metric: RankingMetric | str, sigma: float = 0.1, expect: Expect = "place") -> None:
         super().__init__(metric)

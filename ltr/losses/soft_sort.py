@@ -64,6 +64,7 @@ class SoftSortNDCG(Permuting):
     """
 
     cost = "O(L log L)"
+    softness_in = "temperature"
 
     def __init__(self, metric: RankingMetric | str, temperature: float = 0.1) -> None:
         super().__init__(metric)

@@ -56,6 +56,7 @@ class SoftZeroOne(Surrogate):
     """
 
     cost = "O(R L)"
+    softness_in = "1/sigma"
     suits = ("binary", "graded", "sparse", "real")
 
     def __init__(self, sigma: float = 1.0, pairs: Pairs = "mean") -> None:

@@ -77,6 +77,7 @@ class Softmax(Surrogate):
 
     unit = "nats"
     cost = "O(L)"
+    softness_in = "temperature"
     suits = ("binary", "graded", "sparse", "clicks")
 
     def __init__(self, metric: RankingMetric | str, target: Target = "gains", temperature: float = 1.0) -> None:

@@ -84,6 +84,7 @@ class Yeti(Drawing):
     """
 
     cost = "O(samples L log L)"
+    softness_in = "1/sigma"
     suits = ("binary", "graded", "sparse")
     unit = "weighted nats"
     informative = False

@@ -70,10 +70,11 @@ class NDCG(SumMetric):
         overflow."""
         pool = ranking.pool(relevance.to(ranking.position.dtype))
         labels, places = pool.ideal(self.k)
-        best = RankOrder(places).mean(self.discount).to(labels.dtype)
-        ideal = (self.gain.relative(labels, pool.top) * best).sum(-1, keepdim=True)
+        best = RankOrder(places, size=pool.size).mean(self.discount).to(labels.dtype)
         known = ranking.labelled
-        gain = self.gain.relative(relevance.to(ranking.position.dtype) * known, pool.top) * known
+        both = torch.cat([labels, relevance.to(ranking.position.dtype) * known], 1)  # of which the gains are, at once
+        sorted_gain, gain = self.gain.relative(both, pool.top).tensor_split([labels.shape[1]], 1)
+        ideal, gain = (sorted_gain * best).sum(-1, keepdim=True), gain * known
         if self.short == "zero" and self.k is not None:
             gain = gain * (ranking.size >= self.k)
         return gain, torch.where(ideal > 0, ideal, 1)

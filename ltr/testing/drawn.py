@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
+from ltr.losses import Surrogate
+from ltr.losses.draws import Drawing
+
 Lists = tuple[Tensor, Tensor, Tensor]  # scores, relevance, mask
 Checks = Iterator[tuple[str, Callable[[], None]]]
 
@@ -19,6 +22,16 @@ def random_lists(generator: torch.Generator, labels: tuple[float, ...], *, lists
     mask = torch.rand(lists, longest, generator=generator) < 0.8
     mask[:, [0, longest // 2]] = True
     return scores, relevance, mask
+
+
+def documents(surrogate: Surrogate, scores: Tensor, generator: torch.Generator) -> dict[str, Tensor]:
+    """What the surrogate takes besides scores, labels and mask: a teacher's scores, and its own draws."""
+    more = {}
+    if surrogate.needs_teacher:
+        more["teacher"] = torch.randn(scores.shape, generator=generator, dtype=scores.dtype)
+    if isinstance(surrogate, Drawing):
+        more["noise"] = surrogate.noise(scores)
+    return more
 
 
 def wider(scores: Tensor, relevance: Tensor, mask: Tensor, places: int = 3) -> Lists:

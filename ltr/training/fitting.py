@@ -38,7 +38,9 @@ from ltr.training.recorder import Recorder
 
 log = logging.getLogger(__name__)
 
-HOUSEKEEPING = ("callbacks", "monitor", "name", "resume", "root", "workers")  # settings that no result depends on
+HOUSEKEEPING = (  # settings that no result depends on
+    *("callbacks", "diagnostics", "monitor", "name", "resume", "root", "workers"),
+)
 LIBRARIES = ("torch", "pytorch-lightning", "torchmetrics", "numpy", "scipy")
 
 
@@ -61,6 +63,7 @@ def fit(
     workers: int,
     seed: int,
     monitor: str | Sequence[str] | None = "val/target",
+    diagnostics: int = 64,
     resume: bool = False,
     config: str | None = None,
 ) -> dict[str, Any]:
@@ -83,6 +86,7 @@ def fit(
         documents, lists, workers: of the batches (``RankingDataModule``).
         seed: of the order of training and of all random draws.
         monitor: the tag that chooses the best state, or several; the first one's is tested.
+        diagnostics: validation lists, and as many training lists, whose gradients each validation looks at; 0: none.
         resume: go on from the run's last.ckpt as if it had never stopped. Whatever goes wrong before the first step
             leaves the folder as it was.
         config: the configuration as YAML text, kept in the folder (of a resumed run once it goes on) and shown by
@@ -117,7 +121,7 @@ def fit(
     parts = [opening, *kept, Quiet(), Randomness(seed), progress()]
     if data.validation is not None:
         known = run.config_path.read_text() if run.config_path.exists() else ""
-        parts.append(Recorder(run, data.validation.query_ids, events, known, seed))
+        parts.append(Recorder(run, data.validation.query_ids, events, known, seed, diagnostics))
     before = run.read_info()
     earlier = before.get("wall_seconds", 0.0) if start else 0.0
     try:

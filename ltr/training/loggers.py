@@ -79,9 +79,9 @@ class EventFiles(Logger):
         """The record of settings is written once, at the end, with the results (``write_record``)."""
 
     @rank_zero_only
-    def log_text(self, tag: str, text: str) -> None:
+    def log_text(self, tag: str, text: str, step: int = 0) -> None:
         """Keep a text, shown as it stands."""
-        self.writer.add_text(tag, "\n".join(f"    {line}" for line in text.splitlines()))
+        self.writer.add_text(tag, "\n".join(f"    {line}" for line in text.splitlines()), step)
 
     @rank_zero_only
     def log_histogram(self, tag: str, values: ArrayLike, step: int) -> None:
@@ -92,10 +92,13 @@ class EventFiles(Logger):
             self.writer.add_histogram(tag, array, step)
 
     @rank_zero_only
-    def log_layout(self, charts: Mapping[str, Sequence[str]]) -> None:
-        """Say which tags share a chart of the custom scalars."""
-        multiline = {title: ["Multiline", [_exactly(tag) for tag in tags]] for title, tags in charts.items()}
-        self.writer.add_custom_scalars({"gap": multiline})
+    def log_layout(self, rows: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+        """Say which tags share a chart of the custom scalars: rows of charts, each by its title."""
+        lines = {
+            row: {title: ["Multiline", [_exactly(tag) for tag in tags]] for title, tags in charts.items()}
+            for row, charts in rows.items()
+        }
+        self.writer.add_custom_scalars(lines)
 
     @rank_zero_only
     def save(self) -> None:

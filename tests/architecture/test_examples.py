@@ -6,7 +6,8 @@ The blocks of a file run in order, in one empty folder; its `python` blocks shar
   the digits printed. Behind a `print(...)` it is what was printed.
 - `<!-- file: my_loss.py -->` before a block also writes the block to that file.
 - `<!-- run -->` before a `console` block runs its lines that begin with `$ ltr`; each other line must be among what
-  they print, up to its numbers, which depend on the processor after a training. `...` stands for anything.
+  they print, up to its numbers, which depend on the processor after a training. `...` stands for anything. The last
+  command of `<!-- run: exit 3 -->` has that exit status.
 - `<!-- not run: reason -->` before a `python` block leaves it out.
 """
 
@@ -102,14 +103,14 @@ def run_python(block: Block, page: str, namespace: dict[str, Any]) -> None:
 def run_console(block: Block, page: str, folder: Path) -> None:
     printed: set[str] = set()
     lines = re.sub(r"\\\n\s*", " ", block.text).splitlines()
-    for line in lines:
-        if not line.startswith("$ ltr "):
-            continue
+    commands = [line for line in lines if line.startswith("$ ltr ")]
+    for place, line in enumerate(commands, start=1):
+        status = int((block.note or "0").removeprefix("exit ")) if place == len(commands) else 0
         program = Path(sysconfig.get_path("scripts")) / "ltr"
         command = [str(program), *shlex.split(line.removeprefix("$ ltr "), comments=True)]
         plain = {name: value for name, value in os.environ.items() if name != "COLUMNS"}  # readline sets it unseen
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=plain)
-        assert done.returncode == 0, f"{page}, line {block.line}: {line}\n{done.stdout}{done.stderr}"
+        assert done.returncode == status, f"{page}, line {block.line}: {line}\n{done.stdout}{done.stderr}"
         printed |= {without_numbers(each) for each in done.stdout.splitlines()}
     for line in lines:
         if not line.startswith("$"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ltr.cli.errors import ConfigError, Failed, guarded
+from ltr.cli.errors import Alarmed, ConfigError, Failed, guarded
 from ltr.cli.run import log_to_stderr
 from ltr.data import DataError
 from ltr.runs import RunError
@@ -48,6 +48,14 @@ def test_a_fault_of_the_program_keeps_its_traceback(capsys: pytest.CaptureFixtur
     assert err.startswith("error: this is a fault of the program")
     assert "Traceback (most recent call last):" in err
     assert err.endswith("KeyError: 'x'\n")
+
+
+def test_an_alarm_was_printed_already(capsys: pytest.CaptureFixture[str]) -> None:
+    assert failing(Alarmed(["the loss works against the metric", "and more"])) == (
+        3,
+        "the loss works against the metric; and more",
+    )
+    assert capsys.readouterr() == ("", "")
 
 
 def test_success() -> None:

@@ -16,7 +16,7 @@ def test_the_overview_names_every_verb() -> None:
     assert [name for name in VERBS if f"\n  {name}  " in overview()] == list(VERBS)
 
 
-@pytest.mark.parametrize("verb", ["train", "evaluate", "predict", "compare", "explain"])
+@pytest.mark.parametrize("verb", ["train", "evaluate", "predict", "compare", "explain", "gap"])
 def test_a_verb_shows_its_inputs_its_keys_and_its_groups(verb: str) -> None:
     text, path = of_verb(verb), options.folder() / f"{verb}.yaml"
     assert " ".join(["usage: ltr", verb, *(word.upper() for word in VERBS[verb].inputs)]) in text
@@ -42,6 +42,11 @@ def test_presets_of_ones_own_are_shown(tmp_path: Path) -> None:
 def test_only_train_sweeps() -> None:
     assert "--multirun" in of_verb("train")
     assert "--multirun" not in of_verb("predict")
+
+
+def test_what_else_one_must_know_stands_at_the_end() -> None:
+    assert of_verb("gap").endswith(f"\n\n{VERBS['gap'].note}")
+    assert VERBS["gap"].note.startswith("exit status 3 when an alarm holds")
 
 
 def test_list_has_a_help_too() -> None:

@@ -26,7 +26,7 @@ def test_an_unknown_verb_names_the_nearest(ltr: Ltr) -> None:
     assert ltr("trian") == (2, "", "ltr: trian: no such verb; did you mean train? (ltr --help lists them)\n")
 
 
-@pytest.mark.parametrize("verb", ["train", "evaluate", "predict", "compare", "list"])
+@pytest.mark.parametrize("verb", ["train", "evaluate", "predict", "compare", "gap", "list"])
 def test_help_of_a_verb(ltr: Ltr, verb: str) -> None:
     status, out, _ = ltr(verb, "--help")
     assert status == 0

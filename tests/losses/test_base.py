@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from ltr import options
 from ltr.gains import Linear
 from ltr.losses import (
     ADRMSE,
@@ -36,6 +37,7 @@ from ltr.losses import (
     Yeti,
 )
 from ltr.losses.base import weighted_gains
+from ltr.losses.named import named
 from ltr.metrics import parse
 
 LISTS = torch.tensor([[0.3, 0.7, -0.2]]), torch.tensor([[2.0, 0.0, 1.0]])
@@ -317,3 +319,26 @@ def test_large_labels_that_the_scores_type_would_merge_are_refused(labels: list[
     assert RankNet()(scores.double(), given).item() > 0
     assert RankNet()(scores, given.float()).item() >= 0  # labels that came in float32 are what they are
     assert MSE()(scores, torch.tensor([[33554432.0, 0.0]], dtype=torch.float64)).item() > 0
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (options.folder() / "loss").glob("*.yaml")))
+def test_softened_is_a_copy_of_another_softness(name: str) -> None:
+    if name == "custom":
+        name = "approx"  # it names one of the user's own
+    loss = named(name, "ndcg@10")
+    if loss.softness is None:
+        with pytest.raises(ValueError, match=r"it has no temperature \(or the like\) to change$"):
+            loss.softened(2)
+        return
+    before = loss.softness
+    assert loss.softened(4).softness == pytest.approx(4 * before)
+    assert loss.softness == before
+    with pytest.raises(ValueError, match=r"^factor must be a number above 0, got 0$"):
+        loss.softened(0)
+
+
+def test_softening_a_loss_is_shrinking_the_scores_where_the_scale_is_all_it_sees() -> None:
+    scores, labels = torch.tensor([[3.0, 1.0, -1.0]], dtype=torch.float64), torch.tensor([[0.0, 2.0, 1.0]])
+    for name in ("approx", "softsort", "softrank", "neuralndcg", "pirank", "smoothi", "softmax", "zeroone"):
+        loss = named(name, "ndcg@10")
+        assert loss.softened(2)(scores, labels).tolist() == pytest.approx(loss(scores / 2, labels).tolist()), name

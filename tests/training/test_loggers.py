@@ -77,12 +77,20 @@ def test_histograms_leave_out_what_has_no_value(tmp_path: Path, summaries: Read)
 
 def test_charts_choose_their_lines_by_exact_name(tmp_path: Path, summaries: Read) -> None:
     logger = EventFiles(tmp_path)
-    logger.log_layout({"belief": ["gap/belief[ndcg]", "gap/exact_aim[ndcg]"]})
+    logger.log_layout({"gap": {"belief": ["gap/belief[ndcg]", "gap/exact_aim[ndcg]"]}, "loss": {"all": ["val/loss"]}})
     logger.finalize("success")
     ((_, value),) = summaries(tmp_path)["custom_scalars__config__"]
-    (category,) = layout_pb2.Layout.FromString(value.tensor.string_val[0]).category
-    assert category.title == "gap"
-    assert list(category.chart[0].multiline.tag) == [r"^gap/belief\[ndcg\]$", r"^gap/exact_aim\[ndcg\]$"]
+    first, second = layout_pb2.Layout.FromString(value.tensor.string_val[0]).category
+    assert (first.title, second.title, second.chart[0].title) == ("gap", "loss", "all")
+    assert list(first.chart[0].multiline.tag) == [r"^gap/belief\[ndcg\]$", r"^gap/exact_aim\[ndcg\]$"]
+
+
+def test_a_text_has_a_step(tmp_path: Path, summaries: Read) -> None:
+    logger = EventFiles(tmp_path)
+    logger.log_text("gap/alarm", "first\nsecond", 7)
+    logger.finalize("success")
+    ((step, value),) = summaries(tmp_path)["gap/alarm/text_summary"]
+    assert (step, value.tensor.string_val[0].decode()) == (7, "    first\n    second")
 
 
 def test_the_record_holds_settings_and_real_results(tmp_path: Path, summaries: Read) -> None:

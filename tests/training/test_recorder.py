@@ -2,14 +2,18 @@
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from ltr import gap
+from ltr.data import synthetic
 from ltr.losses import MSE, ApproxMetric, LambdaRank
+from ltr.models import Linear
 from ltr.runs import Run
 
 Fitted = Callable[..., tuple[Run, dict[str, Any]]]
@@ -39,7 +43,7 @@ def test_concordance_is_that_of_the_lists_that_count(fitted: Fitted, monkeypatch
     monkeypatch.setattr(gap, "concordance", watch)
     run, _ = fitted()
     rows = run.gap_rows()
-    losses, targets = given[-1]
+    losses, targets = given[-2]  # the last one is that of the best loss
     assert losses.shape == targets.shape == (4, rows[0]["lists"])
     assert losses.mean(1) == pytest.approx([row["loss"] for row in rows], abs=1e-9)
     assert targets.mean(1) == pytest.approx([row["target_value"] for row in rows], abs=1e-9)
@@ -96,3 +100,65 @@ def test_an_aim_of_its_own_is_named(fitted: Fitted) -> None:
     run, summary = fitted(loss=ApproxMetric("ap"))
     assert {(row["aim"], row["target"]) for row in run.gap_rows()} == {("ap", "ndcg@10")}
     assert summary["conventions"]["ap"].startswith("ap ")
+
+
+class Backwards(MSE):
+    """Wants the worst document on top: the loss falls, and every metric with it."""
+
+    def forward(
+        self, scores: torch.Tensor, relevance: torch.Tensor, mask: torch.Tensor | None = None, **documents: Any
+    ) -> torch.Tensor:
+        return super().forward(scores, relevance.amax(1, keepdim=True) - relevance, mask, **documents)
+
+
+def backwards(fitted: Fitted, run: Run | str, epochs: int, **options: Any) -> tuple[Run, dict[str, Any]]:
+    data = synthetic(queries=400, documents=6, features=6, seed=1)
+    slow = partial(torch.optim.Adam, lr=0.004)
+    model, trainer = Linear(6), {"max_epochs": epochs}
+    return fitted(run, data, loss=Backwards(), model=model, optimizer=slow, trainer=trainer, **options)
+
+
+def test_an_alarm_is_said_once_and_kept(fitted: Fitted, summaries: Read, caplog: pytest.LogCaptureFixture) -> None:
+    run, info = backwards(fitted, "run", 8)
+    rows = run.gap_rows()
+    assert [row["alarm"] for row in rows] == [None] * 5 + ["loss-without-metric"] * 3
+    assert [row["change"] is None for row in rows] == [True] * 5 + [False] * 3
+    change = rows[-1]["change"]
+    assert change["validations"] == 5
+    assert change["loss"] == pytest.approx(rows[-1]["loss"] - rows[-6]["loss"], abs=1e-9)
+    assert change["target"] == pytest.approx(rows[-1]["target_value"] - rows[-6]["target_value"], abs=1e-9)
+    best = [row["diagnostics"]["best_loss"] for row in (rows[-6], rows[-1])]
+    loss = [row["diagnostics"]["loss"] for row in (rows[-6], rows[-1])]
+    assert change["best_loss"] == pytest.approx(best[1] - best[0], abs=1e-9)
+    assert change["scale_share"] == pytest.approx(1 - (best[1] - best[0]) / (loss[1] - loss[0]), abs=1e-9)
+
+    (kept,) = info["alarms"]
+    assert set(kept) == {"epoch", "step", "code", "sentence", "value", "unit", "interval"}
+    assert (kept["epoch"], kept["step"], kept["code"]) == (5, rows[5]["step"], "loss-without-metric")
+    assert (kept["value"], kept["interval"]) == (rows[5]["change"]["target"], rows[5]["change"]["interval"])
+    assert kept["interval"][0] < kept["value"] < kept["interval"][1] < 0
+    ((step, text),) = summaries(run.events)["gap/alarm/text_summary"]
+    assert (step, text.tensor.string_val[0].decode()) == (kept["step"], f"    {kept['sentence']}")
+    assert [each for each in caplog.messages if "got worse" in each] == [f"epoch 5: {kept['sentence']}"]
+
+
+def test_a_resumed_run_knows_its_alarms(fitted: Fitted) -> None:
+    whole, expected = backwards(fitted, "whole", 8)
+    parts, _ = backwards(fitted, "parts", 6)
+    parts.write_info(alarms=[{"epoch": 7}])  # of an epoch that the run goes back behind
+    _, found = backwards(fitted, parts, 8, resume=True)
+    assert found["alarms"] == expected["alarms"]
+    assert parts.gap_path.read_text() == whole.gap_path.read_text()
+
+
+def test_a_run_without_alarm_says_so(fitted: Fitted) -> None:
+    run, info = fitted(trainer={"max_epochs": 7})
+    assert info["alarms"] == []
+    assert [row["alarm"] for row in run.gap_rows()] == [None] * 7
+
+
+def test_tau_of_the_best_loss_is_that_of_the_rows(fitted: Fitted) -> None:
+    rows = fitted()[0].gap_rows()
+    best = [[row["diagnostics"]["best_loss"]] for row in rows]
+    assert rows[-1]["tau_best"] == gap.concordance(best, [[row["target_value"]] for row in rows])["tau"]
+    assert rows[0]["tau_best"] is None
