@@ -116,8 +116,9 @@ def diagnose(
             ("gap_aim", _gap(surrogate, values), surrogate.aim.name if surrogate.aim else target.name),
         )
     }
-    least = _gap(surrogate, values)[kept]
-    every["least_gap"] = Figure(float(least.min()), every["gap_aim"].unit, lists=1)
+    if surrogate.kind == "bound":
+        least = float(_gap(surrogate, values)[kept].min())
+        every["least_gap"] = Figure(least, every["gap_aim"].unit, lists=belief["lists"])
     every |= _temperatures(surrogate, target, _sampled(surrogate, target, validation, lists, seed), seed)
     if train is not None:
         every |= _train(target, train, _columns(surrogate, target, train), validation, values, seed)
@@ -213,9 +214,10 @@ def _train(
     }
     labels = {name: each.relevance[each.mask] for name, each in (("train", train), ("validation", validation))}
     for name, other in (("train", "validation"), ("validation", "train")):
-        beyond = (labels[name] > labels[other].max()).double().mean()
         found[f"{name}_top_label"] = Figure(float(labels[name].max()), "label")
-        found[f"{name}_labels_beyond"] = Figure(float(beyond), "share of the labels")
+        beyond = float((labels[name] > labels[other].max()).double().mean())
+        if beyond:
+            found[f"{name}_labels_beyond"] = Figure(beyond, "share of the labels")
     return found
 
 

@@ -109,7 +109,7 @@ def print_diagnosis(
     ledger = found.ledger if found.ledger and found.ledger["total"].value is not None else {}
     if ledger:
         page.table([Block(f"ledger, {ledger['total'].unit}", list(_ledger(ledger)))], text=("",))
-    shown = {name: each for name, each in found.figures.items() if _is_shown(name, each, row)}
+    shown = {name: each for name, each in found.figures.items() if _is_shown(name, each, found)}
     page.table(
         [Block("figure", [(name, _cells(each, name in SIGNED)) for name, each in shown.items()])], text=("unit",)
     )
@@ -140,9 +140,11 @@ def _left_out(row: Mapping[str, Any]) -> list[str]:
     return [f"{many} left out: without an answer by the metric, or with labels that are all equal"]
 
 
-def _is_shown(name: str, each: Figure, row: Mapping[str, Any]) -> bool:
+def _is_shown(name: str, each: Figure, found: Diagnosis) -> bool:
     """Is there something to say? A certificate that guarantees nothing stands beside no truth."""
-    return each.value is not None and not (name in ("gap_aim", "least_gap") and row["vacuous"])
+    if name.endswith("_top_label"):
+        return any(other.endswith("_labels_beyond") for other in found.figures)
+    return each.value is not None and not (name in ("gap_aim", "least_gap") and found.belief["vacuous"])
 
 
 def _loss(found: Diagnosis) -> str:
