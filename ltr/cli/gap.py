@@ -244,7 +244,9 @@ def _of_run(trained: Trained, asked: Mapping[str, Any], surrogate: Surrogate, sp
     own = split == SPLIT and all(asked[key] == saved[key] for key in FROM_RUN)
     if not own:
         about["history"] = "left out: the loss, the metric or the lists are others than those of its validations"
-    return Subject(lists, validation, train, trained.run.gap_rows() if own else (), about)
+    rows = trained.run.gap_rows() if own else []
+    now = surrogate.softness  # an annealed loss had others on its way
+    return Subject(lists, validation, train, [row for row in rows if row.get("temperature", now) == now], about)
 
 
 def _scored(trained: Trained, teacher: Trained | None, data: RankingData) -> tuple[RankedLists, ScoredLists]:

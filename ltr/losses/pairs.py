@@ -12,11 +12,12 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from ltr.lists import may_look
+from ltr.order import masked
 from ltr.softening import once, some_rows
 
 Log = Literal["binary", "natural"]
 Pairs = Literal["mean", "sum", "batch"]  # over a list's pairs; "batch": a mean that weighs as many as it has pairs
-FEW = 1 << 15  # pairs up to which all of them at once are as quick
+FEW = 1 << 17  # pairs up to which all of them at once are as quick
 FAR = 80.0  # exp of it is finite, and log(1 + exp) of it is itself, in float32 and float64
 Weigh = Callable[[Tensor], Tensor]  # rows [B, r] -> [B, r, L], a new tensor: what the pair (i, j) weighs, 0 for none
 
@@ -77,8 +78,8 @@ def label_pair_sum(scores: Tensor, relevance: Tensor, mask: Tensor, cost: Cost, 
     The R rows are the documents above the lowest label, or those below the highest one, whichever are fewer.
     """
     if _few(scores):
-        pair = in_pairs(relevance, mask) * weight[:, :, None]
-        return (pair * cost.value(scores[:, :, None] - scores[:, None])).sum((1, 2))
+        each = (in_pairs(relevance, mask) * cost.value(scores[:, :, None] - scores[:, None])).sum(2)
+        return (weight * each).sum(1)
     worst, best = (relevance.masked_fill(~mask, end) for end in (-torch.inf, torch.inf))
     above, below = worst > best.amin(1, keepdim=True), best < worst.amax(1, keepdim=True)
     turned, rows = fewest_rows(above, below & mask)
@@ -92,9 +93,9 @@ def _few(values: Tensor) -> bool:
 
 
 def in_pairs(relevance: Tensor, mask: Tensor) -> Tensor:
-    """[B, L, L] bool, the pairs y_i > y_j."""
-    labels = relevance.masked_fill(~mask, torch.nan)
-    return labels[:, :, None] > labels[:, None]
+    """[B, L, L] 1 for the pairs y_i > y_j, else 0."""
+    labels = masked(relevance, mask, torch.nan)
+    return greater(labels[:, :, None], labels[:, None])
 
 
 def _ahead(labels: Tensor, others: Tensor, some: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 __all__ = [
+    "Anneal",
     "Checkpoint",
     "EarlyStopping",
     "MetricMean",
@@ -22,6 +23,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from ltr.training.anneal import Anneal
     from ltr.training.checkpoint import Checkpoint
     from ltr.training.fitting import fit
     from ltr.training.loaders import RankingDataModule
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from ltr.training.tables import QueryTable
 else:
     _HOMES = {
+        "anneal": ("Anneal",),
         "checkpoint": ("Checkpoint",),
         "fitting": ("fit",),
         "loaders": ("RankingDataModule",),
