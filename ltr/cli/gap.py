@@ -28,6 +28,7 @@ from ltr.gap.belief import counted as counting
 from ltr.gap.diagnose import diagnose
 from ltr.gap.numbers import counted
 from ltr.gap.scored import ScoredLists, scored
+from ltr.gap.smoothed import affordable
 from ltr.gap.temperature import Setting, sweep
 from ltr.losses import Surrogate
 from ltr.metrics import RankingMetric
@@ -273,7 +274,7 @@ def _padded(lists: RankedLists, teacher: NDArray[Any] | None = None) -> ScoredLi
 def _swept(surrogate: Surrogate, target: RankingMetric, given: ScoredLists, lists: int, seed: int) -> list[Setting]:
     """Other temperatures of the loss, on the lists whose gradients are looked at."""
     some = given.sample(counting(surrogate, target, given.relevance, given.mask), lists, seed)
-    return sweep(surrogate, target, some, seed=seed)
+    return sweep(surrogate, target, affordable(target, some), seed=seed)
 
 
 def _row(setting: Setting) -> dict[str, Any]:

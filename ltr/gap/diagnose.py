@@ -19,7 +19,7 @@ from ltr.gap.ledger import ledger
 from ltr.gap.remarks import REMARKS
 from ltr.gap.scale import ScaleSplit, scale_split
 from ltr.gap.scored import CELLS, ScoredLists, descent
-from ltr.gap.smoothed import default_sigma
+from ltr.gap.smoothed import affordable, default_sigma
 from ltr.gap.temperature import sweep
 from ltr.losses import Surrogate
 from ltr.metrics import RankingMetric
@@ -151,7 +151,8 @@ def measure(
     gradient = descent(surrogate, some)
     given = (target, some.scores, some.relevance, gradient, some.mask)
     weight, name = some.weight.cpu().numpy(), target.name
-    unseen = blind(*given)
+    unseen, few = blind(*given), len(affordable(target, some))
+    cosines = alignment(target, *(each[:few] for each in given[1:]))
     scale = scale_split(surrogate, some)
 
     def mean(values: Tensor, unit: str) -> Figure:
@@ -161,7 +162,7 @@ def measure(
     regret = _regret(target, exact | {"target": target.exact(some.scores, some.relevance, some.mask)})
     figures = {
         "coherence": mean(swap_coherence(*given), "share"),
-        "alignment": mean(alignment(*given), "cosine"),
+        "alignment": figure(cosines.cpu(), "cosine", weight[:few], sure=sure, seed=seed),
         "yield": mean(step_yield(*given), name),
         "reach": mean(reach(*given), "share"),
         "budget_distance": Figure(
@@ -225,6 +226,7 @@ def _temperatures(surrogate: Surrogate, target: RankingMetric, some: ScoredLists
     """What the gradient would gain at the best of other temperatures, list by list."""
     if surrogate.softness is None or surrogate.kind != "approximation":
         return {}
+    some = affordable(target, some)
     now, *others = (sweep(surrogate, target, some, [factor], sure=False)[0] for factor in (1.0, 0.01, 0.1, 10.0, 100.0))
     best = max(others, key=lambda each: each.alignment.value or 0.0)
     gain = figure((best.cosines - now.cosines).cpu(), "cosine", some.weight.cpu().numpy(), seed=seed)

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from ltr.discounts import Reciprocal
+from ltr.gap.scored import ScoredLists
 from ltr.lists import check_lists, exact_dtype
 from ltr.metrics import AP, RR, RankingMetric
 from ltr.metrics.base import SumMetric
@@ -18,6 +19,7 @@ from ltr.order import rank_order
 from ltr.ranking import Curve, Pool, Ranking, RankOrder, in_order
 
 CELLS = 1 << 18  # numbers in one tensor at a time
+SLOW = 8  # lists that are enough where each takes long
 ROUNDING = 1e-13  # of a value: smaller differences are none, else a list without any would have a direction
 
 Jumps = Iterator[tuple[Tensor, Tensor, Tensor]]  # lists [R], places [R] of documents, and [R, C] jumps
@@ -75,6 +77,22 @@ def smoothed_gradient(
 
     lists = _listed(metric, scores, relevance, mask, sigma)
     return lists.unlisted(_climbed(metric, lists, density) / lists.sigma[:, None])
+
+
+def affordable(metric: RankingMetric, lists: ScoredLists) -> ScoredLists:
+    """The lists, or the first few of them where the gradient of the smoothed metric is worked out by definition, over
+    the whole of each: O(L^3).
+
+    Example:
+        >>> from ltr.gap.scored import scored
+        >>> from ltr.metrics import parse
+        >>> lists = scored(torch.rand(50, 3), torch.ones(50, 3))
+        >>> [len(affordable(parse(name), lists)) for name in ("ndcg", "ap", "err@10", "tau")]
+        [50, 50, 50, 8]
+    """
+    if isinstance(metric, SumMetric | AP | RR) or (metric.windowed and metric.k is not None):
+        return lists
+    return lists.pick(torch.arange(min(SLOW, len(lists)), device=lists.scores.device))
 
 
 def smoothed_metric(

@@ -23,8 +23,9 @@ def check_surrogate(
 
     One loss per list; unchanged by padding, document order (that of equal scores too, unless ``by_index``), batch
     mates, training mode and (where ``shift_invariant``) a common score shift, in long lists too; nothing given to it is
-    changed; finite values and gradients for scores up to 1e4 either way and for lists of 1 to 5,000 documents, in
-    float32 and float64, with bfloat16 lifted, and no less under autocast; labels between the grades taken as they are,
+    changed; finite values and gradients for scores up to 1e4 either way and for lists of 1 to 5,000 documents, of
+    labels of every kind, in float32 and float64, with bfloat16 lifted, and no less under autocast; labels between the
+    grades taken as they are,
     or refused where not ``fractional``, and those above ``largest_label`` refused; zero with a live graph for a list
     without documents, and for an approximation or bound also for one without an answer; nothing flows into padding;
     twice a list's loss has twice its gradient. Where it takes weights of documents, those of 1 change nothing, others

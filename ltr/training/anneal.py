@@ -11,6 +11,7 @@ import torch
 
 from ltr import losses
 from ltr.data import Splits
+from ltr.gap.smoothed import affordable
 from ltr.gap.temperature import sweep
 from ltr.lists import ListBatch, exact_dtype
 from ltr.losses import Surrogate
@@ -142,6 +143,7 @@ class Anneal(pl.Callback):
         if lists is None or not torch.isfinite(lists.scores).all():
             log.info("epoch %d: no temperature is decided: no list counts, or a score is NaN", trainer.current_epoch)
             return None
+        lists = affordable(module.metric, lists)
         sharper, now = sweep(module.loss, module.metric, lists, (self.by, 1.0), sure=False)
         share, moved = lists.weight / lists.weight.sum(), sharper.cosines - now.cosines
         mean = float((share * moved).sum())

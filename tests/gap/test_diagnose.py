@@ -233,3 +233,9 @@ def test_nothing_to_diagnose_is_an_error() -> None:
     lists = scored(torch.tensor([[0.1, 0.2]]), torch.tensor([[0.0, 0.0]]))
     with pytest.raises(ValueError, match=r"^ndcg@10: no list counts: each is without an answer, or all of its labels"):
         diagnose(RankNet(), TARGET, lists)
+
+
+def test_a_metric_whose_smoothed_gradient_is_slow_has_the_alignment_of_few_lists(trained: Train) -> None:
+    validation, _ = trained(RankNet())
+    found = measure(RankNet(), parse("tau"), validation, lists=1000, sure=False).figures
+    assert found["alignment"].lists == 8 < found["coherence"].lists
