@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import torch
@@ -12,15 +12,15 @@ from torch import Tensor
 from ltr.gap.alignment import alignment, step_yield, swap_coherence, vanished
 from ltr.gap.belief import columns, counted, summarise
 from ltr.gap.budget import blind, budget_distance, reach
-from ltr.gap.faults import FAULTS
+from ltr.gap.faults import FAULTS, differing
 from ltr.gap.figures import Figure, difference, figure
 from ltr.gap.findings import Case, Finding
 from ltr.gap.ledger import ledger
 from ltr.gap.remarks import REMARKS
 from ltr.gap.scale import ScaleSplit, scale_split
-from ltr.gap.scored import CELLS, ScoredLists, descent
+from ltr.gap.scored import CELLS, ScoredLists, descent, losses
 from ltr.gap.smoothed import affordable, default_sigma
-from ltr.gap.temperature import sweep
+from ltr.gap.temperature import FACTORS, sweep
 from ltr.losses import Surrogate
 from ltr.metrics import RankingMetric
 
@@ -119,7 +119,9 @@ def diagnose(
     if surrogate.kind == "bound":
         least = float(_gap(surrogate, values)[kept].min())
         every["least_gap"] = Figure(least, every["gap_aim"].unit, lists=belief["lists"])
-    every |= _temperatures(surrogate, target, _sampled(surrogate, target, validation, lists, seed), seed)
+    some = _sampled(surrogate, target, validation, lists, seed)
+    every |= _temperatures(surrogate, target, some, seed) | {"loss_above_equal": _above_equal(surrogate, some, seed)}
+    every |= _aims(surrogate, target, validation, kept, seed)
     if train is not None:
         every |= _train(target, train, _columns(surrogate, target, train), validation, values, seed)
     figures = {**measured.figures, **every}
@@ -211,6 +213,7 @@ def _train(
     weights = train.weight.cpu().numpy(), validation.weight.cpu().numpy()
     found = {
         "train_target": figure(both[0], target.name, weights[0], seed=seed),
+        "train_above_floor": figure(both[0] - there["floor"].cpu(), target.name, weights[0], seed=seed),
         "drop": difference(both[0], both[1], target.name, weights),
     }
     labels = {name: each.relevance[each.mask] for name, each in (("train", train), ("validation", validation))}
@@ -227,10 +230,31 @@ def _temperatures(surrogate: Surrogate, target: RankingMetric, some: ScoredLists
     if surrogate.softness is None or surrogate.kind != "approximation":
         return {}
     some = affordable(target, some)
-    now, *others = (sweep(surrogate, target, some, [factor], sure=False)[0] for factor in (1.0, 0.01, 0.1, 10.0, 100.0))
-    best = max(others, key=lambda each: each.alignment.value or 0.0)
+    settings = sweep(surrogate, target, some, sure=False)
+    now = settings.pop(FACTORS.index(1.0))
+    best = max(settings, key=lambda each: each.alignment.value or 0.0)
     gain = figure((best.cosines - now.cosines).cpu(), "cosine", some.weight.cpu().numpy(), seed=seed)
     return {"temperature_gain": gain, "temperature_best": Figure(best.softness, "units of the scores", lists=len(some))}
+
+
+def _above_equal(surrogate: Surrogate, some: ScoredLists, seed: int) -> Figure:
+    """What the loss is above that of equal scores, list by list."""
+    above = losses(surrogate, some) - losses(surrogate, some.with_scores(torch.zeros_like(some.scores)))
+    share = surrogate.shares(some.scores, some.relevance, some.mask, some.weight)
+    return figure(above.cpu(), surrogate.unit, share.cpu().numpy(), seed=seed)
+
+
+def _aims(
+    surrogate: Surrogate, target: RankingMetric, lists: ScoredLists, kept: Tensor, seed: int
+) -> dict[str, Figure]:
+    """For each option in which the loss' metric differs from the target: what that alone makes of the target."""
+    found: dict[str, Figure] = {}
+    given = lists.scores, lists.relevance, lists.mask
+    for option in differing(surrogate.metric, target):
+        other = replace(target, **{option: getattr(surrogate.metric, option)})
+        moved = torch.where(kept, other.exact(*given) - target.exact(*given), torch.nan)
+        found[f"aim_{option}"] = figure(moved.cpu(), target.name, lists.weight.cpu().numpy(), seed=seed)
+    return found
 
 
 def _regret(target: RankingMetric, values: Mapping[str, Tensor]) -> Tensor:

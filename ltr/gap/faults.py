@@ -8,6 +8,7 @@ from ltr.gap.alarm import parting
 from ltr.gap.figures import Figure
 from ltr.gap.findings import Case, Finding, signed, sure
 from ltr.gap.numbers import number, percent
+from ltr.metrics import RankingMetric
 
 # Where an alarm begins. Healthy trainings of nine losses on 20 made sets stay well on the right side of each:
 # coherence 0.77 and more, losses to scale up to 0.06 and to bluntness up to 0.05, drops up to 0.40 of the regret,
@@ -68,18 +69,40 @@ def unseen_top(case: Case) -> Iterator[Finding]:
 
 
 def no_better_than_chance(case: Case) -> Iterator[Finding]:
-    above = case.figures["above_floor"]
-    better = 1 if case.target.larger_is_better else -1
-    ends = [end for end in (above.low, above.high) if end is not None]
-    if not ends or above.lists < FEW or above.value is None or min(better * end for end in ends) > 0:
+    above, sign = case.figures["above_floor"], _sign(case)
+    if above.low is None or above.high is None or above.lists < FEW or min(sign * above.low, sign * above.high) > 0:
         return
+    worse = max(sign * above.low, sign * above.high) < 0
     yield Finding(
         "no-better-than-chance",
         "alarm",
-        f"The ranking is no better than a random order: {case.target.name} is {number(case.value('target'))}, which is "
-        f"{sure(above, signed)} from what a random order has.",
+        f"The ranking is {'worse' if worse else 'no better'} than a random order: {case.target.name} is "
+        f"{number(case.value('target'))}, {sure(above, signed)} against a random order's.",
         above,
-        "Check that each label stands beside the score of its own row, and each row under its own query.",
+        "Look for scores or labels that are upside down: the larger, the better."
+        if worse
+        else "Check that each label stands beside the score of its own row, and each row under its own query.",
+    )
+
+
+def unlearned_rows(case: Case) -> Iterator[Finding]:
+    """A ranker that does well where it was not trained learned from lists that hide what it learned."""
+    there, here, sign = case.figures.get("train_above_floor"), case.figures["above_floor"], _sign(case)
+    if there is None or min(there.lists, here.lists) < FEW:
+        return
+    ends = [[sign * end for end in (each.low, each.high) if end is not None] for each in (there, here)]
+    if not all(ends):
+        return
+    most, least = max(ends[0]), min(ends[1])
+    if least <= 0 or most >= least / 2:
+        return
+    yield Finding(
+        "training-rows-mixed",
+        "alarm",
+        f"The ranking is far better on lists that were not trained on: {case.target.name} is {sure(there, signed)} "
+        f"against a random order's on training lists, and {sure(here, signed)} on validation lists.",
+        there,
+        "Check that each training label stands beside its own row, and each row under its own query.",
     )
 
 
@@ -116,29 +139,25 @@ def other_aim(case: Case) -> Iterator[Finding]:
         )
         return
     told = f"{case.name} works on {inside.name}, and {case.target.name} is reported"
-    worth = "" if cost.value is None else f"; on these lists that makes {sure(cost, signed)} of the gap"
-    options = [each.name for each in case.target.options() if each.name != "ties"]
-    unlike = [each for each in options if getattr(inside, each) != getattr(case.target, each)]
-    for option in unlike:
-        yield Finding(
-            f"aim-{option}",
-            "alarm",
-            f"{told}: {option} differs{worth}.",
-            cost,
-            "Give the loss the metric that is reported, or report the one that is trained on.",
-        )
-    if inside.k == case.target.k:
-        return
-    if inside.k is None or (case.target.k is not None and inside.k > case.target.k):
-        yield Finding("aim-deeper", "remark", f"{told}: it looks beyond the cutoff{worth}.", cost)
-    else:
-        yield Finding(
-            "aim-k",
-            "alarm",
-            f"{told}: it does not look below place {inside.k}{worth}.",
-            cost,
-            "Give the loss the cutoff of the metric, or a deeper one.",
-        )
+    for option in differing(inside, case.target):
+        alone = case.figures.get(f"aim_{option}", cost)
+        worth = "" if alone.value is None else f"; that alone makes {sure(alone, signed)} on these lists"
+        if option != "k":
+            said = f"{told}: {option} differs{worth}."
+            yield Finding(f"aim-{option}", "alarm", said, alone, "Give the loss the metric that is reported.")
+        elif inside.k is None or (case.target.k is not None and inside.k > case.target.k):
+            yield Finding("aim-deeper", "remark", f"{told}: it looks beyond the cutoff{worth}.", alone)
+        else:
+            said = f"{told}: it does not look below place {inside.k}{worth}."
+            yield Finding("aim-k", "alarm", said, alone, "Give the loss the cutoff of the metric, or a deeper one.")
+
+
+def differing(inside: RankingMetric | None, target: RankingMetric) -> list[str]:
+    """The options in which two metrics of one base differ, but for the rule for equal scores; the cutoff last."""
+    if inside is None or inside.base != target.base:
+        return []
+    options = [*(each.name for each in target.options() if each.name != "ties"), "k"]
+    return [each for each in options if getattr(inside, each) != getattr(target, each)]
 
 
 def unfit_temperature(case: Case) -> Iterator[Finding]:
@@ -157,15 +176,19 @@ def unfit_temperature(case: Case) -> Iterator[Finding]:
         )
         return
     share = case.value("scale_loss_share")
-    if share is not None and share > BLUNT:
+    if share is not None and share > BLUNT and _levelled(case):
         yield Finding(
             "temperature-large",
-            "alarm" if _levelled(case) else "remark",
+            "alarm",
             f"The temperature of {now:.3g} is too large for these scores, which spread by {spread}: scores of a larger "
             f"scale, in the same order, would mend {percent(share)} of what the estimate lacks.",
             case.figures["scale_loss_share"],
-            "Try a smaller temperature, or train on while the scores still grow.",
+            "Try a smaller temperature.",
         )
+
+
+def _sign(case: Case) -> int:
+    return 1 if case.target.larger_is_better else -1
 
 
 def _too_large(case: Case) -> bool:
@@ -187,18 +210,19 @@ def _levelled(case: Case) -> bool:
 
 
 def over_confident(case: Case) -> Iterator[Finding]:
-    if not _too_large(case):
+    above = case.figures.get("loss_above_equal")
+    if above is None or above.low is None or above.low <= 0 or above.lists < FEW or not _too_large(case):
         return
     helps = case.figures.get("yield")
     worse = helps is not None and helps.high is not None and helps.high < 0
-    also = f" A step down the loss now lowers {case.target.name}." if worse else ""
+    also = f" A step down the loss now makes {case.target.name} worse." if worse else ""
     yield Finding(
         "over-confident",
         "alarm",
-        f"The scores are too large: {case.name} is {number(case.value('loss'))} {case.surrogate.unit}, more than the "
-        f"{number(case.value('constant_loss'))} of scores that are all equal; times {case.value('scale'):.2g} they "
-        f"would have {number(case.value('best_loss'))}, in the same order.{also}",
-        case.figures["scale"],
+        f"The scores are too large: {case.name} is {number(case.value('loss'))} {case.surrogate.unit}, "
+        f"{sure(above, signed)} against that of scores that are all equal; times {case.value('scale'):.2g} they would "
+        f"have {number(case.value('best_loss'))}, in the same order.{also}",
+        above,
         "Look for scores that are scaled after training; else train for less long, or with weight decay.",
     )
 
@@ -210,7 +234,7 @@ def overfitted(case: Case) -> Iterator[Finding]:
     drop, lost = case.figures.get("drop"), case.value("regret")
     if drop is None or drop.value is None or drop.low is None or drop.high is None or not lost:
         return
-    sign = 1 if case.target.larger_is_better else -1
+    sign = _sign(case)
     if sign * drop.value < OVERFITTED * lost or min(sign * drop.low, sign * drop.high) <= 0:
         return
     yield Finding(
@@ -230,7 +254,7 @@ def harmful_step(case: Case) -> Iterator[Finding]:
     yield Finding(
         "step-lowers-the-metric",
         "alarm",
-        f"A step down {case.name} lowers {case.target.name}: by {sure(worth, signed)} for a step of a tenth of the "
+        f"A step down {case.name} makes {case.target.name} worse: {sure(worth, signed)} for a step of a tenth of the "
         "scores' spread.",
         worth,
         "Another surrogate may serve the metric better from here.",
@@ -246,6 +270,6 @@ def loss_without_metric(case: Case) -> Iterator[Finding]:
 
 
 FAULTS = (  # wiring, then settings, then what came of training
-    *(broken_certificate, wrong_sign, unseen_top, unlike_labels, no_better_than_chance),
+    *(broken_certificate, wrong_sign, unseen_top, unlike_labels, no_better_than_chance, unlearned_rows),
     *(other_aim, overfitted, unfit_temperature, over_confident, harmful_step, loss_without_metric),
 )

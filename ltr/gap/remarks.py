@@ -21,10 +21,12 @@ def movement(case: Case) -> Iterator[Finding]:
     moved = Figure(change["target"], case.target.name, low, high, case.belief["lists"])
     fell = "fell" if change["loss"] < 0 else "rose"
     share = change.get("scale_share")
-    scale = f"; {percent(min(max(share, 0), 1))} of that is the scale of the scores" if share is not None else ""
-    still = low <= 0 <= high
-    order = "The ordering did not change" if still else "The ordering changed"
-    code = "scale-only" if still and share is not None and share >= SCALE and change["loss"] < 0 else "movement"
+    still, alone = low <= 0 <= high, share is not None and share >= SCALE and change["loss"] < 0
+    scale = "" if share is None else f"; {_part(share)} of that is the scale of the scores"
+    order = "The ordering changed"
+    if still:
+        order = "The ordering did not change" if alone else "The ordering did not change beyond chance"
+    code = "scale-only" if still and alone else "movement"
     yield Finding(
         code,
         "remark",
@@ -32,6 +34,10 @@ def movement(case: Case) -> Iterator[Finding]:
         f"{scale}. {order}: {case.target.name} {sure(moved, signed)}.",
         moved,
     )
+
+
+def _part(share: float) -> str:
+    return "none" if share < -0.05 else "more than all" if share > 1.05 else percent(min(max(share, 0), 1))
 
 
 def standing(case: Case) -> Iterator[Finding]:
@@ -53,7 +59,7 @@ def standing(case: Case) -> Iterator[Finding]:
             gap,
         )
     elif case.surrogate.kind == "bound":
-        empty = "; a random order has more, so that says nothing" if row["vacuous"] else ""
+        empty = "; a random order does better, so that says nothing" if row["vacuous"] else ""
         side = "at least" if row["gap_says"] == "exact - certificate" else "at most"
         yield Finding(
             "certificate",
@@ -78,11 +84,12 @@ def ledger(case: Case) -> Iterator[Finding]:
     if total is None or total.value is None or not parts or case.surrogate.kind == "bound":
         return  # a certificate is far below the truth by nature
     line, most = max(parts.items(), key=lambda part: abs(part[1].value or 0))
+    trained = case.ledger["generalisation"].value is not None
+    ends = f"the loss on training lists and {most.unit} on validation lists" if trained else f"the loss and {most.unit}"
     yield Finding(
         "ledger",
         "remark",
-        f"Between the loss on training lists and {most.unit} on validation lists lie {number(total.value, sign=True)}; "
-        f"the largest part is {line}: {sure(most, signed)}.",
+        f"Between {ends} lie {number(total.value, sign=True)}; the largest part is {line}: {sure(most, signed)}.",
         most,
     )
 
@@ -93,8 +100,8 @@ def direction(case: Case) -> Iterator[Finding]:
         yield Finding(
             "alignment",
             "remark",
-            f"The gradient points towards {case.target.name} with a cosine of {sure(alignment)} (1: the best "
-            "direction; 0: none).",
+            f"The gradient points towards {case.target.name} with a cosine of {sure(alignment)} on "
+            f"{counted(alignment.lists, 'list')} (1: the best direction; 0: none).",
             alignment,
         )
     if coherence is not None and coherence.value is not None and (coherence.high or 1) >= CHANCE:

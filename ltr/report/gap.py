@@ -37,6 +37,8 @@ FIGURES = {
     "temperature_gain": "what the alignment would gain at the best of some other temperatures",
     "temperature_best": "that temperature",
     "train_target": "the reported metric on the lists that were trained on",
+    "train_above_floor": "what that is above a random order of the same documents",
+    "loss_above_equal": "what the loss is above that of scores that are all equal: below 0 it is better",
     "drop": "what is lost of it from there to these lists",
     "train_top_label": "the highest label of the training lists",
     "train_labels_beyond": "share of their labels that are higher than any of these lists",
@@ -119,9 +121,15 @@ def print_diagnosis(
         page.lines(_best_setting(found, swept))
     page.terms({name: text for name, text in VALIDATIONS.items() if name in page.heads})
     page.terms({line: LEDGER[line] if line in LEDGER else _total(found) for line in ledger})
-    page.terms({name: FIGURES[name] for name in shown if name in FIGURES})
+    page.terms({name: _meaning(name) for name in shown})
     measured = [each.convention for each in (found.surrogate.aim, found.target) if each]
     page.lines(list(dict.fromkeys(measured)), apart=True, whole=True)
+
+
+def _meaning(figure: str) -> str:
+    if figure.startswith("aim_"):
+        return f"what the reported metric would be with the {figure.removeprefix('aim_')} of the loss, less what it is"
+    return FIGURES[figure]
 
 
 def _total(found: Diagnosis) -> str:

@@ -115,7 +115,7 @@ def test_a_certificate_above_the_truth(trained: Train) -> None:
 def test_another_gain(trained: Train, loss: Surrogate) -> None:
     found = diagnose(loss, TARGET, *trained(loss))
     assert alarms(found) == ["aim-gain"]
-    assert "gain differs; on these lists that makes" in found.findings[0].sentence
+    assert "gain differs; that alone makes" in found.findings[0].sentence
 
 
 @pytest.mark.parametrize("loss", [ApproxMetric("ndcg@1", truncate=True), LambdaRank("ndcg@1")], ids=repr)
@@ -179,7 +179,53 @@ def test_rows_that_are_shuffled_together(trained: Train, name: str) -> None:
     loss = named(name, TARGET)
     found = diagnose(loss, TARGET, *trained(loss, mixed))
     assert alarms(found) == ["no-better-than-chance"]
-    assert "The ranking is no better than a random order" in found.findings[0].sentence
+    assert "The ranking is no better than a random order: ndcg@10 is " in found.findings[0].sentence
+
+
+@pytest.mark.parametrize("name", ["softmax", "lambdarank", "mse"])
+def test_training_rows_that_are_shuffled_together(trained: Train, name: str) -> None:
+    data = synthetic(queries=600, noise=0, seed=0)
+    mixed = np.random.default_rng(0).random(len(data.train.relevance)) < 0.8
+    labels = data.train.relevance.copy()
+    labels[mixed] = np.random.default_rng(1).permutation(labels[mixed])
+    loss = named(name, TARGET)
+    found = diagnose(loss, TARGET, *trained(loss, data._replace(train=replace(data.train, relevance=labels))))
+    assert alarms(found) == ["training-rows-mixed"]
+    assert found.findings[0].sentence.startswith("The ranking is far better on lists that were not trained on")
+
+
+def test_scores_that_are_upside_down(trained: Train) -> None:
+    loss = RankNet()
+    validation, _ = trained(loss)
+    found = diagnose(loss, TARGET, times(validation, -1))
+    assert alarms(found) == ["no-better-than-chance"]
+    assert found.findings[0].sentence.startswith("The ranking is worse than a random order: ndcg@10 is ")
+
+
+def test_each_option_that_differs_is_told_what_it_alone_makes(trained: Train) -> None:
+    loss = ApproxMetric("ndcg-linear@10")
+    validation, train = trained(loss)
+    found = diagnose(loss, TARGET, validation, train)
+    given = validation.scores, validation.relevance, validation.mask
+    kept = TARGET.defined(*given[1:]) & (
+        validation.relevance.masked_fill(~validation.mask, 9).amin(1) < validation.relevance.amax(1)
+    )
+    for option, other in (("gain", "ndcg-linear@10"), ("k", "ndcg")):
+        alone = (parse(other)(*given) - TARGET(*given))[kept].mean().item()
+        assert found.figures[f"aim_{option}"].value == pytest.approx(alone), option
+
+
+def test_a_loss_a_little_above_that_of_equal_scores_is_no_proof(trained: Train) -> None:
+    validation, _ = trained(RankNet())
+    lists = validation.pick(torch.arange(25))
+    generator = torch.Generator().manual_seed(0)
+    noisy = lists.with_scores(
+        lists.relevance + 2 * torch.randn(lists.scores.shape, generator=generator, dtype=torch.float64)
+    )
+    found = diagnose(named("mse", TARGET), TARGET, noisy)
+    excess = found.figures["loss_above_equal"]
+    assert excess.low is not None
+    assert ("over-confident" in alarms(found)) == (excess.low > 0)
 
 
 def test_training_on_clicks_and_reporting_on_grades(trained: Train) -> None:
