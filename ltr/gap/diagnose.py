@@ -153,6 +153,7 @@ def measure(
     gradient = descent(surrogate, some)
     given = (target, some.scores, some.relevance, gradient, some.mask)
     weight, name = some.weight.cpu().numpy(), target.name
+    share = surrogate.shares(some.scores, some.relevance, some.mask)[:, None]  # of a list in the mean loss
     unseen, few = blind(*given), len(affordable(target, some))
     cosines = alignment(target, *(each[:few] for each in given[1:]))
     scale = scale_split(surrogate, some)
@@ -168,7 +169,7 @@ def measure(
         "yield": mean(step_yield(*given), name),
         "reach": mean(reach(*given), "share"),
         "budget_distance": Figure(
-            budget_distance(gradient, regret, some.mask, some.weight), "total variation", lists=len(some)
+            budget_distance(share * gradient, regret, some.mask, some.weight), "total variation", lists=len(some)
         ),
         "blind_top": mean(unseen.top, "share"),
         "blind_elsewhere": mean(unseen.elsewhere, "share"),

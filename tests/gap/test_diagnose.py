@@ -9,8 +9,10 @@ import torch
 from torch import Tensor
 
 from ltr.data import RankingData, Splits, synthetic
+from ltr.gap.belief import counted
+from ltr.gap.budget import budget_distance
 from ltr.gap.diagnose import Diagnosis, diagnose, measure
-from ltr.gap.scored import ScoredLists, scored
+from ltr.gap.scored import ScoredLists, descent, scored
 from ltr.losses import ApproxMetric, LambdaRank, ListMLE, NeuralNDCG, RankNet, Softmax, Surrogate
 from ltr.losses.named import named
 from ltr.metrics import parse
@@ -285,3 +287,14 @@ def test_a_metric_whose_smoothed_gradient_is_slow_has_the_alignment_of_few_lists
     validation, _ = trained(RankNet())
     found = measure(RankNet(), parse("tau"), validation, lists=1000, sure=False).figures
     assert found["alignment"].lists == 8 < found["coherence"].lists
+
+
+def test_the_gradient_budget_counts_what_a_list_weighs_in_the_mean_loss(trained: Train) -> None:
+    validation, _ = trained(RankNet())
+    loss = RankNet(pairs="batch")
+    found = measure(loss, TARGET, validation, lists=1000, sure=False).figures["budget_distance"].value
+    some = validation.sample(counted(loss, TARGET, validation.relevance, validation.mask), 1000)
+    share = loss.shares(some.scores, some.relevance, some.mask)[:, None]
+    regret = 1 - TARGET(some.scores, some.relevance, some.mask)
+    assert found == pytest.approx(budget_distance(share * descent(loss, some), regret, some.mask, some.weight))
+    assert found != pytest.approx(budget_distance(descent(loss, some), regret, some.mask, some.weight))
