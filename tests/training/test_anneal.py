@@ -270,7 +270,9 @@ def test_a_loss_without_a_temperature_is_refused(fitted: Fitted, loss: Surrogate
     assert "ListNet," not in str(error.value).partition("wanted")[2]
 
 
-@pytest.mark.parametrize("keeper", [Checkpoint(["val/target", "val/loss"]), EarlyStopping("val/loss")], ids=repr)
+@pytest.mark.parametrize(
+    "keeper", [Checkpoint(["val/target", "val/loss"]), EarlyStopping("val/loss")], ids=lambda each: type(each).__name__
+)
 def test_a_monitor_of_the_loss_is_refused(fitted: Fitted, keeper: pl.Callback, tmp_path: Path) -> None:
     message = (
         "^anneal: val/loss at one temperature says nothing against val/loss at another, and "
