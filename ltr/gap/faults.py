@@ -163,7 +163,7 @@ def differing(inside: RankingMetric | None, target: RankingMetric) -> list[str]:
 def unfit_temperature(case: Case) -> Iterator[Finding]:
     gain, other, now = case.figures.get("temperature_gain"), case.value("temperature_best"), case.surrogate.softness
     spread = number(case.value("spread"), 2)
-    if gain is None or other is None or now is None:
+    if gain is None or other is None or now is None or gain.lists < FEW:
         return
     if other > now and (gain.value or 0) > SHARPER and (gain.low or 0) > SHARPER / 2:
         yield Finding(

@@ -87,7 +87,7 @@ def affordable(metric: RankingMetric, lists: ScoredLists) -> ScoredLists:
         >>> from ltr.gap.scored import scored
         >>> from ltr.metrics import parse
         >>> lists = scored(torch.rand(50, 3), torch.ones(50, 3))
-        >>> [len(affordable(parse(name), lists)) for name in ("ndcg", "ap", "err@10", "tau")]
+        >>> [len(affordable(parse(name), lists)) for name in ("ndcg", "ap", "err-max4@10", "tau")]
         [50, 50, 50, 8]
     """
     if isinstance(metric, SumMetric | AP | RR) or (metric.windowed and metric.k is not None):

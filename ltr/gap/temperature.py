@@ -60,7 +60,7 @@ def sweep(
         >>> lists = scored(torch.tensor([[0.3, 0.2, 0.1]]), torch.tensor([[0.0, 1.0, 2.0]]))
         >>> settings = sweep(ApproxMetric("ndcg"), NDCG(), lists, (0.01, 1.0))
         >>> [(each.softness, round(each.gap.value, 3)) for each in settings]
-        [(0.001, 0.0), (0.1, 0.003)]
+        [(0.001, 0.0), (0.1, 0.033)]
     """
     return [_at(surrogate.softened(factor), target, lists, sure, seed) for factor in sorted(factors)]
 
