@@ -15,6 +15,7 @@ RESAMPLES = 10_000
 LEVEL = 0.95
 Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 CELLS = 1 << 22  # resampled values held at once
+FEW = 50  # lists below which intervals of a mean cover less than they say
 CLOSED = 200  # lists from which the closed form is as near to BCa as 10,000 resamples are
 
 

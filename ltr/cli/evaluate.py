@@ -18,7 +18,7 @@ from ltr.cli.check import MISSING
 from ltr.cli.errors import ConfigError
 from ltr.cli.load import LETOR, READING, load
 from ltr.cli.output import check_writable
-from ltr.cli.systems import Systems, are_files, find_run, is_table, read_systems
+from ltr.cli.systems import Systems, are_files, check_foreign, find_run, is_table, read_systems
 from ltr.data import DataError, RankingData, Splits, read_letor
 from ltr.data.formats.tables import read_table
 from ltr.evaluation import Evaluation, RankedLists, evaluate_lists, lists_of, score, write_rows
@@ -109,7 +109,7 @@ def evaluate(
     _check_written({"output": output, "plot": plot}, [*names, table, *(data or {}).values()])
     if files:
         _check_files(names, root or ROOT)
-        _check_foreign(
+        check_foreign(
             {"data": data, "split": split, "checkpoint": checkpoint, "root": root},
             "belongs to a trained run, and the inputs are files",
         )
@@ -120,7 +120,7 @@ def evaluate(
         systems, about = read.lists, _about_files(names, read)
         negative = by_program and read.unjudged
     else:
-        _check_foreign(
+        check_foreign(
             {"queries": queries, "assessors": assessors, "unjudged_label": unjudged_label},
             f"belongs to judgements in files, and {names[0]} is a trained run",
         )
@@ -245,13 +245,6 @@ def _check_written(written: Mapping[str, str | Path | None], read: Sequence[Any]
             check_writable(path, *(each for each in read if isinstance(each, str)))
         except ConfigError as error:
             raise ConfigError([line.replace("output:", f"{key}:", 1) for line in error.lines]) from error
-
-
-def _check_foreign(given: Mapping[str, object], why: str) -> None:
-    """Refuse what these inputs have no use for."""
-    told = [key for key, value in given.items() if value not in (None, "error")]
-    if told:
-        raise ConfigError([f"{key}: {why}" for key in told])
 
 
 def _check_files(names: Sequence[str], root: str | Path) -> None:

@@ -16,7 +16,7 @@ from ltr.cli.build import build, metric_of
 from ltr.cli.errors import Alarmed, ConfigError
 from ltr.cli.load import DOCUMENTS, LETOR, Trained, load
 from ltr.cli.output import check_writable
-from ltr.cli.systems import are_files, find_run, read_systems
+from ltr.cli.systems import are_files, check_foreign, find_run, read_systems
 from ltr.data import DataError, RankingData
 from ltr.data.judgements import Unjudged
 from ltr.evaluation import RankedLists, lists_of, per_query, score
@@ -110,13 +110,10 @@ def gap(
     if files:
         _check_files(names, root or ROOT)
         of_runs: dict[str, Any] = {"data": data, "split": split, "checkpoint": checkpoint, "root": root}
-        _refuse(of_runs, "belongs to a trained run, and the inputs are files")
+        check_foreign(of_runs, "belongs to a trained run, and the inputs are files")
     else:
-        judged: dict[str, Any] = {
-            "assessors": None if assessors == "error" else assessors,
-            "unjudged_label": unjudged_label,
-        }
-        _refuse(judged, f"belongs to judgements in files, and {names[0]} is a trained run")
+        judged: dict[str, Any] = {"assessors": assessors, "unjudged_label": unjudged_label}
+        check_foreign(judged, f"belongs to judgements in files, and {names[0]} is a trained run")
     surrogate, target = _given(loss, metric)
     if over and surrogate.softness is None:
         raise ConfigError(f"over: {_name(surrogate)} has no temperature, nor anything in its place")
@@ -202,12 +199,6 @@ def _given(loss: Mapping[str, Any] | None, metric: str | Mapping[str, Any] | Non
         came = type(surrogate).__name__
         raise ConfigError(f"loss: wanted a ltr.losses.Surrogate, {loss['_target_']} gives a {came}")
     return surrogate, target
-
-
-def _refuse(given: Mapping[str, Any], why: str) -> None:
-    told = [f"{key}: {why}" for key, value in given.items() if value is not None]
-    if told:
-        raise ConfigError(told)
 
 
 # -- what is diagnosed ------------------------------------------------------------------------------------------------

@@ -24,6 +24,17 @@ TABLES = (".csv", ".csv.gz", ".parquet")
 ENDINGS = (".gz", ".csv", ".parquet", ".run", ".txt", ".trec")  # what a system's name does without
 
 
+def check_foreign(given: Mapping[str, object], why: str) -> None:
+    """Refuse keys that the inputs have no use for.
+
+    Raises:
+        ConfigError: one line for each that is neither null nor "error", which assessors are unless said otherwise.
+    """
+    told = [key for key, value in given.items() if value not in (None, "error")]
+    if told:
+        raise ConfigError([f"{key}: {why}" for key in told])
+
+
 def are_files(inputs: Sequence[str]) -> bool:
     """Do the inputs name files, and not a trained run (a folder, its name, or ``last``)?"""
     return len(inputs) > 1 or os.path.isfile(os.path.expanduser(inputs[0])) or is_table(inputs[0])

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from ltr.gap.figures import Figure, figure
 from ltr.gap.findings import Finding, signed, sure
 from ltr.gap.numbers import number
+from ltr.intervals import FEW
 from ltr.losses import Surrogate
 from ltr.metrics import RankingMetric
 
 WINDOW = 5  # validations between the two states that are compared
-FEW = 50  # lists, below which nothing is concluded
 
 _States = Sequence[NDArray[np.float64]]  # of [Q], one a validation, over the lists that count
 

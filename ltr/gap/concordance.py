@@ -44,8 +44,7 @@ def concordance(
         >>> found["tau"], found["regret"], found["validations"]
         (1.0, 0.0, 3)
     """
-    from scipy.optimize import isotonic_regression  # late: scipy.stats takes most of a second to import
-    from scipy.stats import kendalltau
+    from scipy.stats import kendalltau  # late: it takes most of a second to import
 
     losses, metrics = np.asarray(loss, dtype=np.float64), np.asarray(metric, dtype=np.float64)
     if losses.shape != metrics.shape or losses.ndim != 2:
@@ -66,8 +65,7 @@ def concordance(
         return {"tau": None, "discordance": None, "regret": None, "residual": None, **counts}
     mean_loss, mean_metric = (np.average(each, axis=1, weights=weights) for each in (losses, better))
     tau = float(kendalltau(-mean_loss, mean_metric).statistic) if np.ptp(mean_loss) and np.ptp(mean_metric) else nan
-    _, level, count = np.unique(mean_loss, return_inverse=True, return_counts=True)  # equal losses, one fitted value
-    fitted = isotonic_regression(np.bincount(level, mean_metric) / count, weights=count, increasing=False).x[level]
+    fitted = np.interp(mean_loss, *monotone(mean_loss, mean_metric, falling=True))
     return {
         "tau": None if np.isnan(tau) else tau,
         "discordance": None if np.isnan(tau) else (1 - tau) / 2,
@@ -75,6 +73,15 @@ def concordance(
         "residual": float(np.abs(mean_metric - fitted).mean()),
         **counts,
     }
+
+
+def monotone(loss: _Array, metric: _Array, *, falling: bool) -> tuple[_Array, _Array]:
+    """The distinct losses, rising, and the best non-increasing (or non-decreasing) fit of the metric at each."""
+    from scipy.optimize import isotonic_regression  # late, as all of scipy
+
+    levels, level, count = np.unique(loss, return_inverse=True, return_counts=True)  # equal losses, one fitted value
+    fitted = isotonic_regression(np.bincount(level, metric) / count, weights=count, increasing=not falling)
+    return levels, fitted.x
 
 
 def _regret(losses: _Array, better: _Array, weight: _Array, seed: int) -> float:

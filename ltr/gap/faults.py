@@ -11,16 +11,16 @@ from ltr.gap.numbers import number, percent
 from ltr.metrics import RankingMetric
 
 # Where an alarm begins. Healthy trainings of nine losses on 20 made sets stay well on the right side of each:
-# coherence 0.77 and more, losses to scale up to 0.06 and to bluntness up to 0.05, drops up to 0.40 of the regret,
-# alignment gained by another temperature up to 0.10.
-FEW = 20  # lists below which nothing is said to be no better than chance
+# coherence 0.65 and more, losses to scale up to 0.06 and to bluntness up to 0.05, drops up to 0.40 of the regret,
+# alignment gained by another temperature up to 0.25.
+FEW = 20  # lists below which an interval is no ground for an alarm
 CHANCE = 0.5  # of pairs that a random direction favours
 UNSEEN = 0.9  # of lists whose top document has no gradient, where other documents have one
 DEAD = 0.5  # of the exchanges that matter, those with a document without gradient
 BLUNT = 0.2  # of what an estimate could rise above that of equal scores, what scores of another scale would add
 WAIT = 20  # validations that may pass until a loss, at its present rate, is at its best scale
 OVERFITTED = 0.5  # of what the metric lacks on validation lists, what it does not lack on training lists
-SHARPER = 0.2  # cosine that another temperature would add
+SHARPER = 0.3  # cosine that another temperature would add
 STRANGE = 0.01  # of the labels of a split, those beyond the other's highest
 
 
@@ -41,8 +41,8 @@ def broken_certificate(case: Case) -> Iterator[Finding]:
 
 
 def wrong_sign(case: Case) -> Iterator[Finding]:
-    coherence = case.figures.get("coherence")
-    if coherence is None or coherence.high is None or coherence.high >= CHANCE or _too_large(case):
+    coherence = _firm(case, "coherence")
+    if coherence is None or coherence.high >= CHANCE or _too_large(case):
         return
     yield Finding(
         "against-the-metric",
@@ -55,8 +55,8 @@ def wrong_sign(case: Case) -> Iterator[Finding]:
 
 
 def unseen_top(case: Case) -> Iterator[Finding]:
-    top, elsewhere = case.figures.get("blind_top"), case.value("blind_elsewhere")
-    if top is None or (top.low if top.low is not None else 0) < UNSEEN or (elsewhere or 0) >= DEAD:
+    top, elsewhere = _firm(case, "blind_top"), case.value("blind_elsewhere")
+    if top is None or top.low < UNSEEN or (elsewhere or 0) >= DEAD:
         return
     yield Finding(
         "top-document-unseen",
@@ -69,8 +69,8 @@ def unseen_top(case: Case) -> Iterator[Finding]:
 
 
 def no_better_than_chance(case: Case) -> Iterator[Finding]:
-    above, sign = case.figures["above_floor"], _sign(case)
-    if above.low is None or above.high is None or above.lists < FEW or min(sign * above.low, sign * above.high) > 0:
+    above, sign = _firm(case, "above_floor"), _sign(case)
+    if above is None or min(sign * above.low, sign * above.high) > 0:
         return
     worse = max(sign * above.low, sign * above.high) < 0
     yield Finding(
@@ -87,13 +87,10 @@ def no_better_than_chance(case: Case) -> Iterator[Finding]:
 
 def unlearned_rows(case: Case) -> Iterator[Finding]:
     """A ranker that does well where it was not trained learned from lists that hide what it learned."""
-    there, here, sign = case.figures.get("train_above_floor"), case.figures["above_floor"], _sign(case)
-    if there is None or min(there.lists, here.lists) < FEW:
+    there, here, sign = _firm(case, "train_above_floor"), _firm(case, "above_floor"), _sign(case)
+    if there is None or here is None:
         return
-    ends = [[sign * end for end in (each.low, each.high) if end is not None] for each in (there, here)]
-    if not all(ends):
-        return
-    most, least = max(ends[0]), min(ends[1])
+    most, least = max(sign * there.low, sign * there.high), min(sign * here.low, sign * here.high)
     if least <= 0 or most >= least / 2:
         return
     yield Finding(
@@ -161,11 +158,11 @@ def differing(inside: RankingMetric | None, target: RankingMetric) -> list[str]:
 
 
 def unfit_temperature(case: Case) -> Iterator[Finding]:
-    gain, other, now = case.figures.get("temperature_gain"), case.value("temperature_best"), case.surrogate.softness
+    gain, other, now = _firm(case, "temperature_gain"), case.value("temperature_best"), case.surrogate.softness
     spread = number(case.value("spread"), 2)
-    if gain is None or other is None or now is None or gain.lists < FEW:
+    if gain is None or other is None or now is None:
         return
-    if other > now and (gain.value or 0) > SHARPER and (gain.low or 0) > SHARPER / 2:
+    if other > now and gain.value > SHARPER and gain.low > SHARPER / 2:
         yield Finding(
             "temperature-small",
             "alarm",
@@ -185,6 +182,22 @@ def unfit_temperature(case: Case) -> Iterator[Finding]:
             case.figures["scale_loss_share"],
             "Try a smaller temperature.",
         )
+
+
+class Firm(Figure):
+    """A figure whose interval is known, over lists enough."""
+
+    value: float
+    low: float
+    high: float
+
+
+def _firm(case: Case, name: str) -> Firm | None:
+    """The figure, where its interval may be the ground for an alarm."""
+    found = case.figures.get(name)
+    if found is None or found.lists < FEW or found.value is None or found.low is None or found.high is None:
+        return None
+    return Firm(*found)
 
 
 def _sign(case: Case) -> int:
@@ -210,11 +223,11 @@ def _levelled(case: Case) -> bool:
 
 
 def over_confident(case: Case) -> Iterator[Finding]:
-    above = case.figures.get("loss_above_equal")
-    if above is None or above.low is None or above.low <= 0 or above.lists < FEW or not _too_large(case):
+    above = _firm(case, "loss_above_equal")
+    if above is None or above.low <= 0 or not _too_large(case):
         return
-    helps = case.figures.get("yield")
-    worse = helps is not None and helps.high is not None and helps.high < 0
+    worth = _firm(case, "yield")
+    worse = worth is not None and worth.high < 0
     also = f" A step down the loss now makes {case.target.name} worse." if worse else ""
     yield Finding(
         "over-confident",
@@ -231,10 +244,9 @@ def over_confident(case: Case) -> Iterator[Finding]:
 
 
 def overfitted(case: Case) -> Iterator[Finding]:
-    drop, lost = case.figures.get("drop"), case.value("regret")
-    if drop is None or drop.value is None or drop.low is None or drop.high is None or not lost:
+    drop, lost, sign = _firm(case, "drop"), case.value("regret"), _sign(case)
+    if drop is None or not lost:
         return
-    sign = _sign(case)
     if sign * drop.value < OVERFITTED * lost or min(sign * drop.low, sign * drop.high) <= 0:
         return
     yield Finding(
@@ -248,8 +260,8 @@ def overfitted(case: Case) -> Iterator[Finding]:
 
 
 def harmful_step(case: Case) -> Iterator[Finding]:
-    worth = case.figures.get("yield")
-    if worth is None or worth.high is None or worth.high >= 0:
+    worth = _firm(case, "yield")
+    if worth is None or worth.high >= 0:
         return
     yield Finding(
         "step-lowers-the-metric",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ltr.gap.belief import columns
+from ltr.gap.concordance import monotone
 from ltr.gap.figures import Figure, difference, figure
 from ltr.gap.scored import CELLS, ScoredLists
 from ltr.losses import Surrogate
@@ -193,7 +194,7 @@ def _relation(
     states = states[np.isfinite(states).all(1)]
     if len(states) < STATES or not here.share.any():
         return dict.fromkeys(("residual", "generalisation", "total"), unknown)
-    levels, fitted = _monotone(*states.T, falling=target.larger_is_better)
+    levels, fitted = monotone(*states.T, falling=target.larger_is_better)
 
     def stands_for(read: _Read) -> float:
         return float(np.interp(np.average(read.loss, weights=read.share), levels, fitted))
@@ -207,15 +208,6 @@ def _relation(
     trained = stands_for(there)
     learned = Figure(expected - trained, unit, lists=len(here.loss) + len(there.loss))
     return {"residual": above(expected), "generalisation": learned, "total": above(trained)}
-
-
-def _monotone(loss: _Array, metric: _Array, *, falling: bool) -> tuple[_Array, _Array]:
-    """The distinct losses, rising, and the best non-increasing (or non-decreasing) fit of the metric at each."""
-    from scipy.optimize import isotonic_regression  # late, as all of scipy
-
-    levels, level, count = np.unique(loss, return_inverse=True, return_counts=True)
-    fitted = isotonic_regression(np.bincount(level, metric) / count, weights=count, increasing=not falling)
-    return levels, fitted.x
 
 
 def _alike(surrogate: Surrogate, target: RankingMetric) -> bool:

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ltr.gap.numbers import counted
+from ltr.intervals import FEW
 
 FOLDED = 100  # columns of sentences where there is no screen
 LABEL = 30  # a longer label has a line of its own
 LEAST = 30  # columns into which text is folded beside others
 NOTHING = ("", "-")
-FEW = 50  # lists below which intervals of a mean cover less than they say
 
 
 class Block(NamedTuple):
