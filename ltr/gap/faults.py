@@ -10,7 +10,7 @@ from ltr.gap.findings import Case, Finding, signed, sure
 from ltr.gap.numbers import number, percent
 from ltr.metrics import RankingMetric
 
-# Where an alarm begins. Healthy trainings of nine losses on 20 made sets stay well on the right side of each:
+# Where an alarm begins. Healthy trainings of eight losses on 20 made sets stay well on the right side of each:
 # coherence 0.65 and more, losses to scale up to 0.06 and to bluntness up to 0.05, drops up to 0.40 of the regret,
 # alignment gained by another temperature up to 0.25.
 FEW = 20  # lists below which an interval is no ground for an alarm
